@@ -100,7 +100,7 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
 
   const answer = async (
     method: DescMethod,
-    implementation: (request: never, context: Ctx) => Promise<Record<string, unknown>>,
+    implementation: (request: never, context: Ctx) => Promise<Record<string, unknown> | undefined>,
     metadata: CallMetadata,
     read: () => Message,
   ): Promise<Message> => {

@@ -1,7 +1,9 @@
 import {
+  type DescMessage,
   type DescMethod,
   type DescService,
   getOption,
+  type Message,
   type MessageInitShape,
   type MessageShape,
 } from "@bufbuild/protobuf";
@@ -14,15 +16,24 @@ import {
 } from "@statehouse/proto/statehouse/rpc/v1/options";
 import type { CallContext } from "./caller.ts";
 
+/** The fields of a response. If its message has no fields, the result of the function is ignored. */
+type ResponseOf<Output extends DescMessage> =
+  Exclude<keyof MessageShape<Output>, keyof Message> extends never
+    ? unknown
+    : MessageInitShape<Output>;
+
 /** One async function for each method of the service. */
 export type ServiceImpl<S extends DescService, Ctx = CallContext> = {
   [M in keyof S["method"]]: (
     request: MessageShape<S["method"][M]["input"]>,
     context: Ctx,
-  ) => Promise<MessageInitShape<S["method"][M]["output"]>>;
+  ) => Promise<ResponseOf<S["method"][M]["output"]>>;
 };
 
-type AnyMethod<Ctx> = (request: never, context: Ctx) => Promise<Record<string, unknown>>;
+type AnyMethod<Ctx> = (
+  request: never,
+  context: Ctx,
+) => Promise<Record<string, unknown> | undefined>;
 
 /** A service definition and its implementation. */
 export interface ServiceBinding<Ctx = CallContext> {

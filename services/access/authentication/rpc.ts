@@ -18,8 +18,5 @@ export const authenticationService = (app: App): ServiceImpl<typeof Authenticati
       found: all.flatMap((principal, position) => (principal ? [{ position, principal }] : [])),
     };
   },
-  recordRefusal: async ({ route, code }) => {
-    await recordRefusal(app, { route, code });
-    return {};
-  },
+  recordRefusal: ({ route, code }) => recordRefusal(app, { route, code }),
 });

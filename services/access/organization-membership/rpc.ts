@@ -74,10 +74,8 @@ export const organizationMembershipService = (
     return { organizationMembership: membershipToProto(membership), organizationName };
   },
 
-  deleteOrganizationMembership: async ({ id }, { caller }) => {
-    await deleteOrganizationMembership(app, caller, organizationMembershipId(id));
-    return {};
-  },
+  deleteOrganizationMembership: ({ id }, { caller }) =>
+    deleteOrganizationMembership(app, caller, organizationMembershipId(id)),
 });
 
 const membershipToProto = ({

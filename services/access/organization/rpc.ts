@@ -17,16 +17,11 @@ export const organizationAccessService = (
     }),
   }),
 
-  dropOrganization: async (request) => {
-    await dropOrganization(app, organizationId(request.organizationId));
-    return {};
-  },
+  dropOrganization: (request) => dropOrganization(app, organizationId(request.organizationId)),
 
-  setOrganizationSettings: async (request) => {
-    await setOrganizationSettings(app, {
+  setOrganizationSettings: (request) =>
+    setOrganizationSettings(app, {
       ...request,
       organizationId: organizationId(request.organizationId),
-    });
-    return {};
-  },
+    }),
 });

@@ -19,8 +19,5 @@ export const runTokenService = (app: App): ServiceImpl<typeof RunTokenService> =
     return { expiredAt: timestampFromDate(expiredAt) };
   },
 
-  deleteRunToken: async (request, { caller }) => {
-    await deleteRunToken(app, caller, tokenId(request.runTokenId));
-    return {};
-  },
+  deleteRunToken: (request, { caller }) => deleteRunToken(app, caller, tokenId(request.runTokenId)),
 });

@@ -51,10 +51,7 @@ export const teamAccessService = (app: App): ServiceImpl<typeof TeamAccessServic
     ),
   }),
 
-  deleteTeamAccess: async (request, { caller }) => {
-    await deleteTeamAccess(app, caller, grantOf(request));
-    return {};
-  },
+  deleteTeamAccess: (request, { caller }) => deleteTeamAccess(app, caller, grantOf(request)),
 });
 
 /** Returns the target type with this name. Throws `badRequest` if it is unknown. */

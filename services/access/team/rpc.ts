@@ -55,38 +55,27 @@ export const teamService = (app: App): ServiceImpl<typeof TeamService> => ({
     team: teamToProto(await updateTeam(app, caller, { ...settingsOf(settings), id: teamId(id) })),
   }),
 
-  deleteTeam: async ({ id }, { caller }) => {
-    await deleteTeam(app, caller, teamId(id));
-    return {};
-  },
+  deleteTeam: ({ id }, { caller }) => deleteTeam(app, caller, teamId(id)),
 
-  addTeamMembers: async ({ users, organizationMembershipIds, ...request }, { caller }) => {
-    await addTeamMembers(app, caller, {
+  addTeamMembers: ({ users, organizationMembershipIds, ...request }, { caller }) =>
+    addTeamMembers(app, caller, {
       teamId: teamId(request.teamId),
       users,
       membershipIds: organizationMembershipIds,
-    });
-    return {};
-  },
+    }),
 
-  removeTeamMembers: async ({ users, organizationMembershipIds, ...request }, { caller }) => {
-    await removeTeamMembers(app, caller, {
+  removeTeamMembers: ({ users, organizationMembershipIds, ...request }, { caller }) =>
+    removeTeamMembers(app, caller, {
       teamId: teamId(request.teamId),
       users,
       membershipIds: organizationMembershipIds,
-    });
-    return {};
-  },
+    }),
 
-  addTeamMember: async (request) => {
-    await addTeamMember(app, { teamId: teamId(request.teamId), userId: userId(request.userId) });
-    return {};
-  },
+  addTeamMember: (request) =>
+    addTeamMember(app, { teamId: teamId(request.teamId), userId: userId(request.userId) }),
 
-  removeTeamMember: async (request) => {
-    await removeTeamMember(app, { teamId: teamId(request.teamId), userId: userId(request.userId) });
-    return {};
-  },
+  removeTeamMember: (request) =>
+    removeTeamMember(app, { teamId: teamId(request.teamId), userId: userId(request.userId) }),
 
   batchGetTeams: async ({ ids }, { caller }) => ({
     teams: (await batchGetTeams(app, caller, idsIn("team", ids))).map(teamToProto),

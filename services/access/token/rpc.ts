@@ -53,10 +53,7 @@ export const tokenService = (app: App): ServiceImpl<typeof TokenService> => ({
     token: tokenToProto(await getTeamToken(app, caller, teamId(request.teamId))),
   }),
 
-  deleteTeamToken: async (request, { caller }) => {
-    await deleteTeamToken(app, caller, teamId(request.teamId));
-    return {};
-  },
+  deleteTeamToken: (request, { caller }) => deleteTeamToken(app, caller, teamId(request.teamId)),
 
   listTeamTokens: async (request, { caller }) => {
     const { rows, total } = await listTeamTokens(app, caller, {
@@ -69,13 +66,11 @@ export const tokenService = (app: App): ServiceImpl<typeof TokenService> => ({
     return { tokens: rows.map(tokenToProto), totalCount: total };
   },
 
-  deleteTeamTokens: async (request, { caller }) => {
-    await deleteTeamTokens(app, caller, {
+  deleteTeamTokens: (request, { caller }) =>
+    deleteTeamTokens(app, caller, {
       organizationId: organizationId(request.organizationId),
       tokenIds: request.tokenIds.map(tokenId),
-    });
-    return {};
-  },
+    }),
 
   createOrganizationToken: async ({ slot, description, expiredAt, ...request }, { caller }) =>
     newTokenToProto(
@@ -96,22 +91,17 @@ export const tokenService = (app: App): ServiceImpl<typeof TokenService> => ({
     ),
   }),
 
-  deleteOrganizationToken: async ({ slot, ...request }, { caller }) => {
-    await deleteOrganizationToken(app, caller, {
+  deleteOrganizationToken: ({ slot, ...request }, { caller }) =>
+    deleteOrganizationToken(app, caller, {
       organizationId: organizationId(request.organizationId),
       slot,
-    });
-    return {};
-  },
+    }),
 
   getToken: async ({ id }, { caller }) => ({
     token: tokenToProto(await getToken(app, caller, tokenId(id))),
   }),
 
-  deleteToken: async ({ id }, { caller }) => {
-    await deleteToken(app, caller, tokenId(id));
-    return {};
-  },
+  deleteToken: ({ id }, { caller }) => deleteToken(app, caller, tokenId(id)),
 });
 
 const dateOf = (at: Timestamp | undefined): Date | undefined => at && timestampDate(at);

@@ -55,10 +55,7 @@ export const userService = (app: App): ServiceImpl<typeof UserService> => ({
     user: userToProto(await setUserAdministrator(app, caller, { id: userId(id), administrator })),
   }),
 
-  deleteUser: async ({ id }, { caller }) => {
-    await deleteUser(app, caller, userId(id));
-    return {};
-  },
+  deleteUser: ({ id }, { caller }) => deleteUser(app, caller, userId(id)),
 
   batchGetUsers: async ({ ids }, { caller }) => ({
     users: (await batchGetUsers(app, caller, idsIn("user", ids))).map(userToProto),
