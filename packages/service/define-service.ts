@@ -1,5 +1,3 @@
-import type { Consumer } from "@statehouse/events";
-import type { openDatabase, SealedColumn, SqlMigration } from "@statehouse/postgres";
 import { createLogger } from "@statehouse/runtime";
 import type { z } from "zod";
 import type { ServiceName } from "./channels.ts";
@@ -7,35 +5,7 @@ import type { BaseConfig, ServiceDefinition } from "./definition.ts";
 import { type GrpcTlsConfig, grpcTlsOf } from "./grpc-tls.ts";
 import type { Listeners } from "./listeners.ts";
 import { type OpenedApp, openApp } from "./open-app.ts";
-import type { Examination } from "./preflight.ts";
 import { type Dependencies, type RunningService, startService } from "./start-service.ts";
-
-export interface Service<
-  Schema extends z.ZodObject,
-  Client extends ServiceName,
-  App,
-  Options extends object,
-  L extends Listeners,
-> {
-  readonly name: ServiceName;
-  readonly config: Schema;
-  readonly entities: Parameters<typeof openDatabase>[0]["entities"];
-  readonly migrations: readonly SqlMigration[];
-  /** Starts the service. Does not wait for its database or other dependencies: readiness reports them. */
-  start(
-    config: z.output<Schema>,
-    dependencies?: Dependencies<Client> & Partial<Options>,
-  ): Promise<RunningService<L>>;
-  /** Opens the use cases without consumers, workers and ports, for a command that runs beside the service. */
-  openApp(
-    config: z.output<Schema>,
-    dependencies?: Pick<Dependencies<Client>, "channels" | "logger">,
-  ): Promise<OpenedApp<App> & AsyncDisposable>;
-  consumers(app: App): Consumer[];
-  afterMigration(url: string, print: (line: string) => void): Promise<void>;
-  readonly sealedColumns: readonly SealedColumn[];
-  examine(config: z.output<Schema>): Readonly<Record<string, Examination>>;
-}
 
 /** Creates a service from its definition. */
 export function defineService<
@@ -48,7 +18,7 @@ export function defineService<
   L extends Listeners = {},
 >(
   definition: ServiceDefinition<Schema, Client, App, Resources, Options, L>,
-): Service<Schema, Client, App, Options, L> {
+) {
   const { name, config: schema, entities, migrations, consumers } = definition;
   return {
     name,
@@ -60,10 +30,20 @@ export function defineService<
     sealedColumns: definition.sealedColumns ?? [],
     examine: definition.examine ?? (() => ({})),
 
-    start: (config, dependencies = {} as Dependencies<Client> & Partial<Options>) =>
-      startService(definition, config, dependencies),
+    /** Starts the service. Does not wait for its database or other dependencies: readiness reports them. */
+    start: (
+      config: z.output<Schema>,
+      dependencies = {} as Dependencies<Client> & Partial<Options>,
+    ): Promise<RunningService<L>> => startService(definition, config, dependencies),
 
-    async openApp(config, { channels, logger: ownLogger } = {}) {
+    /** Opens the use cases without consumers, workers and ports, for a command that runs beside the service. */
+    async openApp(
+      config: z.output<Schema>,
+      {
+        channels,
+        logger: ownLogger,
+      }: Pick<Dependencies<Client>, "channels" | "logger"> = {},
+    ): Promise<OpenedApp<App> & AsyncDisposable> {
       const level = (config as unknown as BaseConfig).LOG_LEVEL;
       const logger = ownLogger ?? createLogger({ service: name, level });
       await using opening = new AsyncDisposableStack();
