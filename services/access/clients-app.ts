@@ -25,8 +25,8 @@ export interface WorkspacesClient {
   }>;
   /** Returns the workspaces among `ids` that are deleted. */
   listDeletedWorkspaces(ids: readonly WorkspaceId[]): Promise<WorkspaceId[]>;
-  /** Returns the projects among `ids` that exist. */
-  listExistingProjects(ids: readonly ProjectId[]): Promise<string[]>;
+  /** Returns the projects among `ids` that are deleted. */
+  listDeletedProjects(ids: readonly ProjectId[]): Promise<ProjectId[]>;
   /** Returns the runs among `ids` that have ended. */
   listEndedRuns(ids: readonly RunId[]): Promise<RunId[]>;
 }

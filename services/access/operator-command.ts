@@ -44,7 +44,7 @@ export async function openOperatorApp(
         placementOfWorkspace: notCalled,
         placeRun: notCalled,
         listDeletedWorkspaces: notCalled,
-        listExistingProjects: notCalled,
+        listDeletedProjects: notCalled,
         listEndedRuns: notCalled,
       },
       now: () => new Date(),

@@ -39,8 +39,9 @@ export function createWorkspacesClient(channel: Channel, identity: CallOptions):
       const { deletedWorkspaceIds } = await locks.batchGetPlacements({ workspaceIds: [...ids] });
       return ids.filter((id) => deletedWorkspaceIds.includes(id));
     },
-    async listExistingProjects(ids) {
-      return (await projects.listExistingProjects({ projectIds: [...ids] })).projectIds;
+    async listDeletedProjects(ids) {
+      const { projectIds } = await projects.listExistingProjects({ projectIds: [...ids] });
+      return ids.filter((id) => !projectIds.includes(id));
     },
     async listEndedRuns(ids) {
       const { runIds } = await runs.listEndedRuns({ runIds: [...ids] });

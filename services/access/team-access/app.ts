@@ -141,43 +141,22 @@ async function deleteIfTargetIsGone(app: App, target: TeamAccessTarget): Promise
   } catch (error) {
     // If the workspaces service is unavailable, the grant remains.
     if (!isNotFound(error)) return;
-    await deleteTeamAccessOfTarget(app, target);
+    await app.transaction((tx) => tx.teamAccess.removeOfTargets([target.targetId]));
     throw error;
   }
 }
 
-/** Asks the workspaces service which of `targets` are deleted, and deletes the grants on the deleted targets. */
-export async function deleteTeamAccessOfDeleted(
+/** Deletes the grants on those of the targets `ids` that are deleted; `listDeleted` asks the workspaces service. */
+export async function deleteTeamAccessOfDeleted<Id extends TeamAccess["targetId"]>(
   app: App,
-  targets: readonly TeamAccessTarget[],
+  ids: readonly Id[],
+  listDeleted: (ids: readonly Id[]) => Promise<Id[]>,
 ): Promise<void> {
-  const granted = new Set(
-    await app.reads.teamAccess.listTargetsWithGrants(targets.map(({ targetId }) => targetId)),
-  );
-  const referenced = targets.filter(({ targetId }) => granted.has(targetId));
-  if (referenced.length === 0) return;
-  const deleted = new Set(await listDeleted(app, referenced));
-  await app.transaction(async (tx) => {
-    for (const target of referenced) {
-      if (deleted.has(target.targetId)) await tx.teamAccess.removeOfTarget(target);
-    }
-  });
+  const granted = await app.reads.teamAccess.listTargetsWithGrants(ids);
+  if (granted.length === 0) return;
+  const deleted = await listDeleted(granted);
+  await app.transaction((tx) => tx.teamAccess.removeOfTargets(deleted));
 }
-
-async function listDeleted(app: App, targets: readonly TeamAccessTarget[]): Promise<string[]> {
-  const projectIds = targets.flatMap((one) => (one.targetType === "project" ? one.targetId : []));
-  const workspaceIds = targets.flatMap((one) =>
-    one.targetType === "workspace" ? one.targetId : [],
-  );
-  const existing =
-    projectIds.length > 0 ? await app.workspaces.listExistingProjects(projectIds) : [];
-  const deletedWorkspaces =
-    workspaceIds.length > 0 ? await app.workspaces.listDeletedWorkspaces(workspaceIds) : [];
-  return [...projectIds.filter((id) => !existing.includes(id)), ...deletedWorkspaces];
-}
-
-const deleteTeamAccessOfTarget = (app: App, target: TeamAccessTarget): Promise<void> =>
-  app.transaction((tx) => tx.teamAccess.removeOfTarget(target));
 
 /** Returns a grant. Throws `notFound` if the caller does not see it. */
 export async function getTeamAccess(

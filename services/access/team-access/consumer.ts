@@ -14,18 +14,10 @@ import { deleteTeamAccessOfDeleted } from "./app.ts";
 export const grantProjections = (app: App): Projection[] => [
   projection({
     hints: hint(ProjectDeletedSchema, ({ projectId }) => parseId("prj", projectId)),
-    refresh: (ids) =>
-      deleteTeamAccessOfDeleted(
-        app,
-        ids.map((targetId) => ({ targetType: "project", targetId })),
-      ),
+    refresh: (ids) => deleteTeamAccessOfDeleted(app, ids, app.workspaces.listDeletedProjects),
   }),
   projection({
     hints: hint(WorkspaceDeletedSchema, ({ workspaceId }) => parseId("ws", workspaceId)),
-    refresh: (ids) =>
-      deleteTeamAccessOfDeleted(
-        app,
-        ids.map((targetId) => ({ targetType: "workspace", targetId })),
-      ),
+    refresh: (ids) => deleteTeamAccessOfDeleted(app, ids, app.workspaces.listDeletedWorkspaces),
   }),
 ];

@@ -108,8 +108,8 @@ const reads = (database: Database) => ({
     ]),
 
   /** Returns the targets among `targetIds` on which teams have grants. */
-  async listTargetsWithGrants(targetIds: readonly string[]): Promise<string[]> {
-    const rows = await database.query<{ targetId: string }>(targetsWithGrants, [targetIds]);
+  async listTargetsWithGrants<Id extends string>(targetIds: readonly Id[]): Promise<Id[]> {
+    const rows = await database.query<{ targetId: Id }>(targetsWithGrants, [targetIds]);
     return rows.map(({ targetId }) => targetId);
   },
 });
@@ -131,14 +131,10 @@ const rows = (em: EntityManager) => ({
     return { teamAccess: found, organization };
   },
 
-  /** Deletes all grants on a target. */
-  async removeOfTarget({ targetType, targetId }: TeamAccessTarget): Promise<void> {
-    await queryIn(
-      em,
-      // index: team_accesses_by_target
-      "delete from team_accesses where target_type = $1 and target_id = $2",
-      [targetType, targetId],
-    );
+  /** Deletes all grants on the targets. */
+  async removeOfTargets(targetIds: readonly string[]): Promise<void> {
+    // index: team_accesses_by_target
+    await queryIn(em, "delete from team_accesses where target_id = any($1)", [targetIds]);
   },
 });
 

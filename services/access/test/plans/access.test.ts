@@ -207,7 +207,7 @@ test("statements that change rows make no sequential scan", async () => {
     await tx.teamMembers.ofUser("org-7", "user-7");
     await tx.teamMembers.find({ teamId: "team-1", userId: "user-7" });
     await tx.teamAccess.find({ teamId: "team-1", targetId: "ws-1" });
-    await tx.teamAccess.removeOfTarget({ targetType: "workspace", targetId: "ws-9" });
+    await tx.teamAccess.removeOfTargets(["ws-9"]);
     await tx.teams.nameIsTaken({ id: "team-1", organizationId: "org-1", name: "T-1" });
     await tx.runTokens.removeRunsOfWorkspaces(["ws-3", "ws-5"]);
     await tx.runTokens.removeExpiredRuns(now);
