@@ -2,14 +2,13 @@ import { type Principal, principalTypes } from "@statehouse/authorization";
 import { unauthenticated } from "@statehouse/errors";
 import { type Changing, derivedFrom } from "@statehouse/runtime";
 import {
-  type CryptoKey,
+  createLocalJWKSet,
   decodeJwt,
   exportJWK,
   generateKeyPair,
   importJWK,
   type JWK,
   jwtVerify,
-  type ProtectedHeaderParameters,
   SignJWT,
 } from "jose";
 import { LRUCache } from "lru-cache";
@@ -115,46 +114,41 @@ export type AssertionVerifier = (assertion: string) => Promise<Asserted>;
  * other than the gateway asserts another principal.
  */
 export function createVerifier(audience: string, keys: Changing<AssertionKeys>): AssertionVerifier {
-  const current = derivedFrom(keys, importAll);
-  let imported = current();
+  const current = derivedFrom(keys, keySetsOf);
+  let used = current();
   const verified = new LRUCache<string, Asserted>({ max: 10_000, ttl: LIFETIME_S * 1000 });
   return async (assertion) => {
-    const keysOfCheck = current();
-    if (keysOfCheck !== imported) {
-      imported = keysOfCheck;
+    const keySets = current();
+    if (keySets !== used) {
+      used = keySets;
       // The cache is cleared, so that assertions signed with a removed key are refused at once.
       verified.clear();
     }
     const kept = verified.get(assertion);
     if (kept) return kept;
-    const { expiresAt, ...asserted } = await verify(assertion, audience, keysOfCheck);
+    const { expiresAt, ...asserted } = await verify(assertion, audience, keySets);
     const ttl = expiresAt - Date.now();
-    if (ttl > 0 && keysOfCheck === imported) verified.set(assertion, asserted, { ttl });
+    if (ttl > 0 && keySets === used) verified.set(assertion, asserted, { ttl });
     return asserted;
   };
 }
 
-function importAll(keys: AssertionKeys): ReadonlyMap<string, Promise<CryptoKey | Uint8Array>> {
-  const imported = new Map<string, Promise<CryptoKey | Uint8Array>>();
-  for (const [issuer, jwks] of Object.entries(keys)) {
-    for (const jwk of jwks) imported.set(`${issuer} ${jwk.kid}`, importJWK(jwk, "EdDSA"));
-  }
-  return imported;
-}
+/** Returns for each service the function that selects one of its keys for an assertion. */
+const keySetsOf = (keys: AssertionKeys) =>
+  new Map(
+    Object.entries(keys).map(([issuer, jwks]) => [issuer, createLocalJWKSet({ keys: [...jwks] })]),
+  );
 
 async function verify(
   assertion: string,
   audience: string,
-  keys: ReadonlyMap<string, Promise<CryptoKey | Uint8Array>>,
+  keySets: ReturnType<typeof keySetsOf>,
 ): Promise<Asserted & { expiresAt: number }> {
   try {
     const issuer = decodeJwt(assertion).iss ?? "";
-    const keyOf = async ({ kid }: ProtectedHeaderParameters) => {
-      const key = await keys.get(`${issuer} ${kid}`);
-      if (!key) throw new Error(`service ${issuer} has no key ${kid}`);
-      return key;
-    };
-    const { payload } = await jwtVerify(assertion, keyOf as never, {
+    const keySet = keySets.get(issuer);
+    if (!keySet) throw new Error(`service ${issuer} has no keys`);
+    const { payload } = await jwtVerify(assertion, keySet, {
       algorithms: ["EdDSA"],
       audience,
       issuer,
