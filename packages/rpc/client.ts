@@ -9,8 +9,12 @@ import { deadlineExceeded } from "@statehouse/errors";
 import { remainingMs, traceparent, withClientSpan } from "@statehouse/runtime";
 import type { CallOptions } from "./assertion.ts";
 import type { Channel } from "./channel.ts";
-import { countCall } from "./counter.ts";
 import { methodPath } from "./service.ts";
+
+let calls = 0;
+
+/** Returns the number of calls from this process to other services, including calls to services in the same process. */
+export const callCount = (): number => calls;
 
 /** Time limit of calls that are made outside any request, in ms. */
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -40,7 +44,7 @@ export function createClient<S extends DescService>(
         if (!as) throw new Error(`${path} was called without an identity`);
         const left = remainingMs() ?? DEFAULT_TIMEOUT_MS;
         if (left <= 0) throw deadlineExceeded();
-        countCall();
+        calls++;
         const metadata = {
           assertion: await as.assertion(channel.audience),
           traceparent: traceparent(),

@@ -17,11 +17,10 @@ import {
 } from "@grpc/grpc-js";
 import { AppError } from "@statehouse/errors";
 import { StartError } from "@statehouse/runtime";
-import type { CallMetadata } from "./channel.ts";
+import type { CallHandler, CallMetadata } from "./channel.ts";
 import { codeOf, detailTrailer, errorToBytes } from "./error.ts";
 import { type GrpcTls, namesOf } from "./grpc-tls.ts";
 import { assertionKey, clientAddressKey, maxMessageBytes, traceparentKey } from "./grpc-wire.ts";
-import type { CallHandler } from "./handler.ts";
 import { methodPath } from "./service.ts";
 
 export interface GrpcListener {

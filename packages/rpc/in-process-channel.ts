@@ -7,9 +7,8 @@ import {
 } from "@bufbuild/protobuf";
 import { deadlineExceeded, unavailable } from "@statehouse/errors";
 import { nextTurn, withTimeout } from "@statehouse/runtime";
-import type { Channel } from "./channel.ts";
+import type { CallHandler, Channel } from "./channel.ts";
 import { MessageTooLarge } from "./error.ts";
-import type { CallHandler } from "./handler.ts";
 import { isTransferable } from "./transferable.ts";
 
 /** Called for every message that is passed without encoding. */

@@ -12,8 +12,7 @@ export {
   type GrantsLoader,
 } from "./caller.ts";
 export type { CallMetadata, Channel } from "./channel.ts";
-export { type Client, createClient } from "./client.ts";
-export { callCount } from "./counter.ts";
+export { type Client, callCount, createClient } from "./client.ts";
 export { grantsFromAccess } from "./grants.ts";
 export { grpcChannel } from "./grpc-channel.ts";
 export { type GrpcTls, namesOf, openGrpcTls, type TlsFiles } from "./grpc-tls.ts";

@@ -1,8 +1,10 @@
+import { isIP } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
 import type { Principal } from "@statehouse/authorization";
 import { AppError, type Refusal, refusalOf, unauthenticated } from "@statehouse/errors";
 import {
+  type Actor,
   authenticationFailures,
   type Changing,
   type Logger,
@@ -11,13 +13,11 @@ import {
   traceId,
   withServerSpan,
 } from "@statehouse/runtime";
-import { actorOf } from "./actor.ts";
 import { type AssertionKeys, createVerifier } from "./assertion.ts";
 import { callDurations } from "./call-metrics.ts";
-import type { CallMetadata, Channel } from "./channel.ts";
+import type { CallHandler, CallMetadata, Channel } from "./channel.ts";
 import { type GrpcListener, listenGrpc } from "./grpc-server.ts";
 import type { GrpcTls } from "./grpc-tls.ts";
-import type { CallHandler } from "./handler.ts";
 import { inProcessChannel } from "./in-process-channel.ts";
 import { maxRequestBytes, mayCall, methodPath, type ServiceBinding } from "./service.ts";
 
@@ -185,6 +185,18 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
     close,
     [Symbol.asyncDispose]: () => close(SHUTDOWN_MS),
   };
+}
+
+/**
+ * Returns the actor who causes the work of a call. The actor's address is that of the API client, as the gateway
+ * determined it. An address that another service sends is ignored, because only the gateway receives requests from
+ * clients. A value that is not an IP address is also ignored.
+ */
+function actorOf({ type, id, tokenId }: Principal, clientAddress: string | undefined): Actor {
+  if (type === "service" && id !== "gateway") return { type, id };
+  const address =
+    clientAddress !== undefined && isIP(clientAddress) > 0 ? clientAddress : undefined;
+  return { type, id, tokenId, address };
 }
 
 /**

@@ -67,11 +67,7 @@ const declaredCallers = new WeakMap<DescMethod, Callers>();
 
 /** Returns whether the method's `callers` option allows the principal. A method without the option has no callers. */
 export function mayCall(method: DescMethod, principal: Principal): boolean {
-  let declared = declaredCallers.get(method);
-  if (!declared) {
-    declared = getOption(method, callers);
-    declaredCallers.set(method, declared);
-  }
+  const declared = declaredCallers.getOrInsertComputed(method, (of) => getOption(of, callers));
   if (principal.type !== "service") return declared.users;
   return declared.services.includes(principal.id) || (declared.runners && isRunner(principal.id));
 }

@@ -30,13 +30,8 @@ export const isTransferable = (desc: DescMessage, message: object): boolean =>
 
 const costs = new WeakMap<DescMessage, Cost>();
 
-function costOf(desc: DescMessage): Cost {
-  const known = costs.get(desc);
-  if (known) return known;
-  const cost = hasFreeNames(desc, new Set()) ? memberCost : fieldCost;
-  costs.set(desc, cost);
-  return cost;
-}
+const costOf = (desc: DescMessage): Cost =>
+  costs.getOrInsertComputed(desc, (of) => (hasFreeNames(of, new Set()) ? memberCost : fieldCost));
 
 /** Returns whether callers choose names of members somewhere in the message: it contains a map or a Struct. */
 function hasFreeNames(desc: DescMessage, visited: Set<DescMessage>): boolean {
