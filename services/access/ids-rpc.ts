@@ -11,7 +11,6 @@ import {
   userNotFound,
   workspaceNotFound,
 } from "./errors-domain.ts";
-import type { TeamAccessId } from "./ids-domain.ts";
 
 /**
  * Creates the function that checks the form of an id. It throws the error that `missing` creates if a string does not
@@ -31,10 +30,8 @@ export const teamId = idParser("team", teamNotFound);
 export const organizationMembershipId = idParser("ou", organizationMembershipNotFound);
 export const organizationId = idParser("org", organizationNotFound);
 export const projectId = idParser("prj", projectNotFound);
+/** Ids of teams' access to projects and workspaces. */
+export const teamProjectId = idParser("tprj", teamAccessNotFound);
+export const teamWorkspaceId = idParser("tws", teamAccessNotFound);
 export const workspaceId = idParser("ws", workspaceNotFound);
 export const runId = idParser("run", runNotFound);
-
-export function teamAccessId(text: string): TeamAccessId {
-  if (!isId("tprj", text) && !isId("tws", text)) throw teamAccessNotFound();
-  return text;
-}

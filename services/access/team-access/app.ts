@@ -10,6 +10,7 @@ import {
   permissionTables,
 } from "@statehouse/authorization";
 import { asRefusal, isNotFound, Problems } from "@statehouse/errors";
+import { isId } from "@statehouse/postgres/ids";
 import type { Page, PageInput } from "@statehouse/postgres/paging";
 import type { App } from "../app.ts";
 import type { Placement } from "../clients-app.ts";
@@ -23,7 +24,6 @@ import {
   type TargetType,
   type TeamAccess,
   type TeamAccessTarget,
-  targetOf,
 } from "./domain.ts";
 import {
   teamAccessCreated,
@@ -32,12 +32,10 @@ import {
   type VisibleTeams,
 } from "./store.ts";
 
-/** A team's grant with its effective permissions: the permissions that its level implies, or its custom permissions. */
-export type TeamAccessView = TeamAccess & { effective: Readonly<Record<string, unknown>> };
-
-const toView = (teamAccess: TeamAccess): TeamAccessView => ({
+/** Returns a grant with its effective permissions, which documents show. */
+const toView = (teamAccess: TeamAccess): TeamAccess => ({
   ...teamAccess,
-  effective: effectivePermissions(permissionTables[teamAccess.targetType], teamAccess),
+  permissions: effectivePermissions(permissionTables[teamAccess.targetType], teamAccess),
 });
 
 const actions = {
@@ -64,11 +62,13 @@ const placementOfTarget = async (
  * Returns the placement of an existing grant's target. Calls the workspaces service only if the target is a workspace,
  * because a workspace can move to another project. A project's organization never changes.
  */
-async function placementOfGrant(app: App, grant: TeamAccess): Promise<TargetPlacement> {
-  const target = targetOf(grant);
-  if (target.targetType === "workspace") return placementOfTarget(app, target);
-  return { organizationId: grant.organizationId, projectId: target.targetId };
-}
+const placementOfGrant = async (
+  app: App,
+  { organizationId, targetId }: TeamAccess,
+): Promise<TargetPlacement> =>
+  isId("ws", targetId)
+    ? app.workspaces.placementOfWorkspace(targetId)
+    : { organizationId, projectId: targetId };
 
 /**
  * Returns which teams' grants on a target the caller sees:
@@ -103,7 +103,7 @@ export async function createTeamAccess(
     access: string;
     permissions: Readonly<Record<string, unknown>>;
   },
-): Promise<TeamAccessView> {
+): Promise<TeamAccess> {
   const { teamId, target } = input;
   // Called before the transaction begins, so that a slow response of the workspaces service does not keep the
   // organization's row locked.
@@ -162,9 +162,10 @@ export async function deleteTeamAccessOfDeleted<Id extends TeamAccess["targetId"
 export async function getTeamAccess(
   app: App,
   caller: Caller,
-  { targetType, id }: { targetType: TargetType; id: TeamAccessId },
-): Promise<TeamAccessView> {
-  const { visibility, ...teamAccess } = await app.reads.teamAccess.get(targetType, id);
+  id: TeamAccessId,
+): Promise<TeamAccess> {
+  const { visibility, ...teamAccess } = await app.reads.teamAccess.get(id);
+  const { targetType } = teamAccess;
   const placement = await placementOfGrant(app, teamAccess);
   authorize(caller, actions[targetType].read, placement, "team access");
   const teams = visibleTeams(caller, targetType, placement);
@@ -184,7 +185,7 @@ export async function listTeamAccess(
   app: App,
   caller: Caller,
   { target, ...search }: { target: TeamAccessTarget; teamId: string; page: PageInput },
-): Promise<Page<TeamAccessView>> {
+): Promise<Page<TeamAccess>> {
   const placement = await placementOfTarget(app, target);
   authorize(caller, actions[target.targetType].read, placement);
   const teams = visibleTeams(caller, target.targetType, placement);
@@ -200,13 +201,12 @@ export const updateTeamAccess = (
   app: App,
   caller: Caller,
   input: {
-    targetType: TargetType;
     id: TeamAccessId;
     access: string | undefined;
     permissions: Readonly<Record<string, unknown>>;
   },
-): Promise<TeamAccessView> =>
-  changeTeamAccess(app, caller, input, async (tx, teamAccess, revision) => {
+): Promise<TeamAccess> =>
+  changeTeamAccess(app, caller, input.id, async (tx, teamAccess, revision) => {
     const problems = new Problems();
     const grant = checkedGrant(
       permissionTables[teamAccess.targetType],
@@ -224,12 +224,8 @@ export const updateTeamAccess = (
 /**
  * Deletes a grant. Throws `notFound` if the grant is unknown or the caller is not allowed to manage the target's teams.
  */
-export const deleteTeamAccess = (
-  app: App,
-  caller: Caller,
-  which: { targetType: TargetType; id: TeamAccessId },
-): Promise<void> =>
-  changeTeamAccess(app, caller, which, async (tx, teamAccess, revision) => {
+export const deleteTeamAccess = (app: App, caller: Caller, id: TeamAccessId): Promise<void> =>
+  changeTeamAccess(app, caller, id, async (tx, teamAccess, revision) => {
     tx.teamAccess.remove(teamAccess);
     await tx.record(teamAccessDeleted(teamAccess, revision));
   });
@@ -237,16 +233,16 @@ export const deleteTeamAccess = (
 async function changeTeamAccess<Result>(
   app: App,
   caller: Caller,
-  { targetType, id }: { targetType: TargetType; id: TeamAccessId },
+  id: TeamAccessId,
   change: (tx: Tx, teamAccess: TeamAccess, revision: bigint) => Promise<Result>,
 ): Promise<Result> {
-  const known = await app.reads.teamAccess.get(targetType, id);
+  const known = await app.reads.teamAccess.get(id);
   const placement = await placementOfGrant(app, known);
   return app.transaction(async (tx) => {
     const { organization, teamAccess } = await tx.teamAccess.getWithOrganization(id);
     // Throws `notFound` instead of `forbidden`: a caller that may read the target does not necessarily see the grants
     // on it.
-    authorizeOrNotFound(caller, actions[targetType].manage, placement, "team access");
+    authorizeOrNotFound(caller, actions[known.targetType].manage, placement, "team access");
     return change(tx, teamAccess, touch(organization, app.now()));
   });
 }

@@ -1,5 +1,5 @@
 import type { permissionTables } from "@statehouse/authorization";
-import { isId, newId } from "@statehouse/postgres/ids";
+import { newId } from "@statehouse/postgres/ids";
 import { newRow } from "@statehouse/postgres/new-row";
 import type {
   OrganizationId,
@@ -29,11 +29,6 @@ export class TeamAccess {
   declare permissions: Record<string, unknown>;
   declare readonly createdAt: Date;
 }
-
-export const targetOf = ({ targetId }: TeamAccess): TeamAccessTarget =>
-  isId("ws", targetId)
-    ? { targetType: "workspace", targetId }
-    : { targetType: "project", targetId };
 
 export const newTeamAccess = (
   { id: teamId, organizationId }: Pick<Team, "id" | "organizationId">,

@@ -9,16 +9,15 @@ import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app.ts";
 import { unknownTargetType } from "../errors-domain.ts";
 import type { TeamAccessId } from "../ids-domain.ts";
-import { projectId, teamAccessId, teamId, workspaceId } from "../ids-rpc.ts";
+import { projectId, teamId, teamProjectId, teamWorkspaceId, workspaceId } from "../ids-rpc.ts";
 import {
   createTeamAccess,
   deleteTeamAccess,
   getTeamAccess,
   listTeamAccess,
-  type TeamAccessView,
   updateTeamAccess,
 } from "./app.ts";
-import type { TargetType, TeamAccessTarget } from "./domain.ts";
+import type { TargetType, TeamAccess, TeamAccessTarget } from "./domain.ts";
 
 export const teamAccessService = (app: App): ServiceImpl<typeof TeamAccessService> => ({
   createTeamAccess: async ({ access, permissions = {}, ...request }, { caller }) => ({
@@ -33,7 +32,7 @@ export const teamAccessService = (app: App): ServiceImpl<typeof TeamAccessServic
   }),
 
   getTeamAccess: async (request, { caller }) => ({
-    teamAccess: teamAccessToProto(await getTeamAccess(app, caller, grantOf(request))),
+    teamAccess: teamAccessToProto(await getTeamAccess(app, caller, grantId(request))),
   }),
 
   listTeamAccess: async (request, { caller }) => {
@@ -47,11 +46,11 @@ export const teamAccessService = (app: App): ServiceImpl<typeof TeamAccessServic
 
   updateTeamAccess: async ({ access, permissions = {}, ...request }, { caller }) => ({
     teamAccess: teamAccessToProto(
-      await updateTeamAccess(app, caller, { ...grantOf(request), access, permissions }),
+      await updateTeamAccess(app, caller, { id: grantId(request), access, permissions }),
     ),
   }),
 
-  deleteTeamAccess: (request, { caller }) => deleteTeamAccess(app, caller, grantOf(request)),
+  deleteTeamAccess: (request, { caller }) => deleteTeamAccess(app, caller, grantId(request)),
 });
 
 /** Returns the target type with this name. Throws `badRequest` if it is unknown. */
@@ -71,24 +70,17 @@ const targetOf = ({
     ? { targetType: "workspace", targetId: workspaceId(targetId) }
     : { targetType: "project", targetId: projectId(targetId) };
 
-const grantOf = ({
-  targetType,
-  id,
-}: {
-  targetType: string;
-  id: string;
-}): { targetType: TargetType; id: TeamAccessId } => ({
-  targetType: targetTypeOf(targetType),
-  id: teamAccessId(id),
-});
+/** Returns the id of a grant, whose prefix must be that of its target type. Throws `badRequest` and `notFound`. */
+const grantId = ({ targetType, id }: { targetType: string; id: string }): TeamAccessId =>
+  targetTypeOf(targetType) === "workspace" ? teamWorkspaceId(id) : teamProjectId(id);
 
 const teamAccessToProto = ({
-  effective,
+  permissions,
   createdAt,
   ...teamAccess
-}: TeamAccessView): MessageInitShape<typeof TeamAccessSchema> => ({
+}: TeamAccess): MessageInitShape<typeof TeamAccessSchema> => ({
   ...teamAccess,
   // The values of permissions are strings and booleans only.
-  permissions: effective as JsonObject,
+  permissions: permissions as JsonObject,
   createdAt: timestampFromDate(createdAt),
 });

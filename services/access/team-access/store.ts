@@ -72,9 +72,9 @@ export const listOfTeamAccess = `-- index: team_accesses_by_target, teams_pkey
     order: `listed."createdAt", listed.id`,
   })}`;
 
-/** Selects the grant $1 on a target of type $2. */
+/** Selects the grant $1. */
 export const teamAccessById = `-- index: team_accesses_pkey, teams_pkey
-  select ${selectList("g", columns)}, t.visibility ${from} where g.id = $1 and g.target_type = $2`;
+  select ${selectList("g", columns)}, t.visibility ${from} where g.id = $1`;
 
 /** Selects the targets among $1 on which teams have grants. */
 export const targetsWithGrants = `-- index: team_accesses_by_target
@@ -85,8 +85,8 @@ export const targetsWithGrants = `-- index: team_accesses_by_target
 type TeamAccessRow = TeamAccess & { visibility: string };
 
 const reads = (database: Database) => ({
-  async get(targetType: TargetType, id: TeamAccessId): Promise<TeamAccessRow> {
-    const [row] = await database.query<TeamAccessRow>(teamAccessById, [id, targetType]);
+  async get(id: TeamAccessId): Promise<TeamAccessRow> {
+    const [row] = await database.query<TeamAccessRow>(teamAccessById, [id]);
     if (!row) throw teamAccessNotFound();
     return row;
   },
