@@ -16,9 +16,7 @@ export function defineService<
   Options extends object = object,
   // biome-ignore lint/complexity/noBannedTypes: a service without listeners has no names of listeners
   L extends Listeners = {},
->(
-  definition: ServiceDefinition<Schema, Client, App, Resources, Options, L>,
-) {
+>(definition: ServiceDefinition<Schema, Client, App, Resources, Options, L>) {
   const { name, config: schema, entities, migrations, consumers } = definition;
   return {
     name,
@@ -39,10 +37,7 @@ export function defineService<
     /** Opens the use cases without consumers, workers and ports, for a command that runs beside the service. */
     async openApp(
       config: z.output<Schema>,
-      {
-        channels,
-        logger: ownLogger,
-      }: Pick<Dependencies<Client>, "channels" | "logger"> = {},
+      { channels, logger: ownLogger }: Pick<Dependencies<Client>, "channels" | "logger"> = {},
     ): Promise<OpenedApp<App> & AsyncDisposable> {
       const level = (config as unknown as BaseConfig).LOG_LEVEL;
       const logger = ownLogger ?? createLogger({ service: name, level });

@@ -13,7 +13,7 @@ import type { TeamId, UserId, WorkspaceId } from "../ids-domain.ts";
 /** An action that a principal may perform, with the grants that allow it. */
 export interface EffectivePermission {
   action: Action;
-  sources: readonly (PermissionSource & { teamName: string })[];
+  sources: (PermissionSource & { teamName: string })[];
 }
 
 /**

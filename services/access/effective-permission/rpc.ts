@@ -12,13 +12,7 @@ export const effectivePermissionService = (
       workspaceId: workspaceId(request.workspaceId),
       principal: principalOf(principalType, principalId),
     };
-    const permissions = await listWorkspacePermissions(app, caller, search);
-    return {
-      effectivePermissions: permissions.map(({ action, sources }) => ({
-        action,
-        sources: [...sources],
-      })),
-    };
+    return { effectivePermissions: await listWorkspacePermissions(app, caller, search) };
   },
 });
 

@@ -78,7 +78,7 @@ export async function ensureAdministrator(
   if (administrators > 0) return undefined;
   const known = isUsername(username) ? await app.reads.users.findByName(username) : undefined;
   return known
-    ? setUserAdministrator(app, installation, { id: known.id, administrator: true })
+    ? setUserRights(app, installation, { id: known.id, administrator: true })
     : createUser(app, installation, { username, email, administrator: true });
 }
 
@@ -168,26 +168,6 @@ export async function listUsers(
   return app.reads.users.list(search);
 }
 
-/** Suspends a user or ends a suspension. Throws `notFound` or the conflict `last_administrator`. */
-export const setUserSuspended = (
-  app: App,
-  caller: Caller,
-  { id, suspended }: { id: UserId; suspended: boolean },
-): Promise<User> =>
-  changeUser(app, caller, id, (user) => {
-    user.suspended = suspended;
-  });
-
-/** Grants or withdraws a user's administrator rights. Throws the same errors as `setUserSuspended`. */
-export const setUserAdministrator = (
-  app: App,
-  caller: Caller,
-  { id, administrator }: { id: UserId; administrator: boolean },
-): Promise<User> =>
-  changeUser(app, caller, id, (user) => {
-    user.administrator = administrator;
-  });
-
 /**
  * Returns the users among `ids` who share an organization with the caller, including the caller. Another user's e-mail
  * address is empty unless the caller may manage the memberships of an organization to which both belong. Another user's
@@ -241,11 +221,14 @@ export const deleteUser = (app: App, caller: Caller, id: UserId): Promise<void> 
     tx.users.remove(user);
   });
 
-const changeUser = (
+/**
+ * Suspends a user or ends a suspension, or grants or withdraws a user's administrator rights. Throws `notFound` or the
+ * conflict `last_administrator`.
+ */
+export const setUserRights = (
   app: App,
   caller: Caller,
-  id: UserId,
-  change: (user: User) => void,
+  { id, ...rights }: { id: UserId } & ({ suspended: boolean } | { administrator: boolean }),
 ): Promise<User> =>
   app.transaction(async (tx) => {
     requireAdministratorUnlessService(caller);
@@ -253,7 +236,7 @@ const changeUser = (
     // that concurrent calls cannot together remove the last administrators.
     const { administrators, user } = await tx.users.getWithAdministrators(id);
     const before = { ...user };
-    change(user);
+    Object.assign(user, rights);
     const { administrator, suspended } = user;
     if (isActiveAdministrator(before) && !isActiveAdministrator(user) && administrators <= 1) {
       throw lastAdministrator();

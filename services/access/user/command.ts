@@ -5,13 +5,7 @@ import type { App } from "../app.ts";
 import { configSchema } from "../config.ts";
 import { openOperatorApp, operator } from "../operator-command.ts";
 import { createUserToken } from "../token/user-app.ts";
-import {
-  createUser,
-  getUserByName,
-  setUserAdministrator,
-  setUserEmail,
-  setUserSuspended,
-} from "./app.ts";
+import { createUser, getUserByName, setUserEmail, setUserRights } from "./app.ts";
 
 /** The lines of the help that describe the actions. */
 export const userActions = `Actions:
@@ -66,8 +60,7 @@ async function changed(
   to: { suspended: boolean } | { administrator: boolean },
 ): Promise<string> {
   const { id } = await userNamed(app, username);
-  if ("suspended" in to) await setUserSuspended(app, operator, { id, ...to });
-  else await setUserAdministrator(app, operator, { id, ...to });
+  await setUserRights(app, operator, { id, ...to });
   return `changed ${id}`;
 }
 

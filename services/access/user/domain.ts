@@ -79,18 +79,8 @@ export const newUser = (
 
 /** Creates a user of whom only the e-mail address is known. The user's id is also the username. */
 export function newPlaceholderUser(email: string, createdAt: Date): User {
-  const id = newId("user");
-  return newRow(User, {
-    id,
-    username: id,
-    email,
-    unconfirmedEmail: null,
-    administrator: false,
-    suspended: false,
-    placeholder: true,
-    version: nextVersion(0n, createdAt),
-    createdAt,
-  });
+  const user = newUser({ username: "", email, administrator: false }, createdAt);
+  return Object.assign(user, { username: user.id, placeholder: true });
 }
 
 export const isSameEmail = (one: string, other: string): boolean =>

@@ -14,8 +14,7 @@ import {
   getUser,
   getUserByName,
   listUsers,
-  setUserAdministrator,
-  setUserSuspended,
+  setUserRights,
   updateCurrentUser,
 } from "./app.ts";
 import type { UserView } from "./domain.ts";
@@ -48,11 +47,11 @@ export const userService = (app: App): ServiceImpl<typeof UserService> => ({
   },
 
   setUserSuspended: async ({ id, suspended }, { caller }) => ({
-    user: userToProto(await setUserSuspended(app, caller, { id: userId(id), suspended })),
+    user: userToProto(await setUserRights(app, caller, { id: userId(id), suspended })),
   }),
 
   setUserAdministrator: async ({ id, administrator }, { caller }) => ({
-    user: userToProto(await setUserAdministrator(app, caller, { id: userId(id), administrator })),
+    user: userToProto(await setUserRights(app, caller, { id: userId(id), administrator })),
   }),
 
   deleteUser: ({ id }, { caller }) => deleteUser(app, caller, userId(id)),
