@@ -110,9 +110,8 @@ export function authorizeUnlessService<A extends Action>(
   caller: Caller,
   action: A,
   target: TargetOf<A>,
-  what?: string,
 ): void {
-  if (caller.kind !== "service") authorize(caller, action, target, what);
+  if (caller.kind !== "service") authorize(caller, action, target);
 }
 
 /**

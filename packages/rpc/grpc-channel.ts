@@ -13,7 +13,13 @@ import { callDurations } from "./call-metrics.ts";
 import type { CallMetadata, Channel } from "./channel.ts";
 import { detailTrailer, errorFromBytes, errorFromStatus } from "./error.ts";
 import type { GrpcTls } from "./grpc-tls.ts";
-import { assertionKey, clientAddressKey, maxMessageBytes, traceparentKey } from "./grpc-wire.ts";
+import {
+  asBuffer,
+  assertionKey,
+  clientAddressKey,
+  maxMessageBytes,
+  traceparentKey,
+} from "./grpc-wire.ts";
 import { isIdempotent, methodPath } from "./service.ts";
 
 /** The longest pause between two attempts to connect, in ms. */
@@ -33,8 +39,6 @@ const RETRY_PAUSES_MS = [50, 150, 400];
 const ATTEMPTS = RETRY_PAUSES_MS.length + 1;
 const pauseMs = (attempt: number): number => RETRY_PAUSES_MS[attempt - 1] ?? 0;
 
-const asBuffer = (bytes: Uint8Array): Buffer =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 const asBytes = (bytes: Buffer): Uint8Array => bytes;
 
 /**

@@ -20,7 +20,13 @@ import { StartError } from "@statehouse/runtime";
 import type { CallHandler, CallMetadata } from "./channel.ts";
 import { codeOf, detailTrailer, errorToBytes } from "./error.ts";
 import { type GrpcTls, namesOf } from "./grpc-tls.ts";
-import { assertionKey, clientAddressKey, maxMessageBytes, traceparentKey } from "./grpc-wire.ts";
+import {
+  asBuffer,
+  assertionKey,
+  clientAddressKey,
+  maxMessageBytes,
+  traceparentKey,
+} from "./grpc-wire.ts";
 import { methodPath } from "./service.ts";
 
 export interface GrpcListener {
@@ -40,17 +46,14 @@ interface GrpcListenerOptions {
 /** Time limit for callers without a deadline, in ms. */
 const DEFAULT_DEADLINE_MS = 60_000;
 
-const asBytes = (message: Uint8Array): Buffer =>
-  Buffer.from(message.buffer, message.byteOffset, message.byteLength);
-
 /** Returns a method definition that passes bytes unchanged: only the handler decodes messages. */
 const definitionOf = (path: string): MethodDefinition<Uint8Array, Uint8Array> => ({
   path,
   requestStream: false,
   responseStream: false,
-  requestSerialize: asBytes,
+  requestSerialize: asBuffer,
   requestDeserialize: (bytes) => bytes,
-  responseSerialize: asBytes,
+  responseSerialize: asBuffer,
   responseDeserialize: (bytes) => bytes,
 });
 

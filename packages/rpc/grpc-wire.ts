@@ -1,3 +1,7 @@
+/** Returns the bytes as the type that grpc-js sends. */
+export const asBuffer = (bytes: Uint8Array): Buffer =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
 /** Metadata key of the caller's assertion. */
 export const assertionKey = "statehouse-assertion";
 /** Metadata key of the API client's address. */

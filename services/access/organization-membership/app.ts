@@ -25,7 +25,7 @@ import { type Team, teamIsVisible } from "../team/domain.ts";
 import { newTeamMember } from "../team-member/domain.ts";
 import { teamMemberAdded, teamMemberRemoved } from "../team-member/store.ts";
 import { hashOf, SECRET_BYTES } from "../token/secret-domain.ts";
-import { checkEmail, newPlaceholderUser, type User } from "../user/domain.ts";
+import { checkEmail, newPlaceholderUser } from "../user/domain.ts";
 import { touch } from "../version-domain.ts";
 import { newOrganizationMembership, type OrganizationMembership } from "./domain.ts";
 import {
@@ -82,7 +82,10 @@ export async function createOrganizationMembership(
     const problems = new Problems();
     checkEmail(email, problems);
     problems.throwIfAny();
-    const user = await userInvitedAs(tx, email, at);
+    const known = await tx.users.findByEmailForUpdate(email);
+    // A placeholder becomes a full user when an administrator creates a user with this address.
+    const user = known ?? newPlaceholderUser(email, at);
+    tx.users.save(user);
     if (await tx.memberships.find({ organizationId, userId: user.id })) {
       problems.add("email", "Email has already been taken");
       problems.throwIfAny();
@@ -275,16 +278,4 @@ function refuseToken(caller: Caller, organizationId: OrganizationId): void {
   if (isWithheld(caller, organizationId)) {
     throw asRefusal(organizationMembershipNotFound(), { organizationId });
   }
-}
-
-/**
- * Returns the user with this e-mail address and locks the user's row. If there is no such user, creates a placeholder
- * user, which becomes a full user when an administrator creates a user with this address.
- */
-async function userInvitedAs(tx: Tx, email: string, at: Date): Promise<User> {
-  const known = await tx.users.findByEmailForUpdate(email);
-  if (known) return known;
-  const user = newPlaceholderUser(email, at);
-  tx.users.save(user);
-  return user;
 }

@@ -161,14 +161,12 @@ async function apply(tx: Tx, team: Team, settings: TeamSettings): Promise<void> 
   applyTeamSettings(team, settings, problems);
   const isOwners = renamed && looksLikeOwners(team.name);
   // A taken name is reported with the other problems or, if there are none, by the unique constraint.
-  if (isOwners || (!problems.areEmpty && (await isTaken(tx, team)))) {
+  const mayBeTaken = !problems.areEmpty && isTeamName(team.name);
+  if (isOwners || (mayBeTaken && (await tx.teams.nameIsTaken(team)))) {
     problems.add("name", TEAM_NAME_TAKEN);
   }
   problems.throwIfAny();
 }
-
-const isTaken = async (tx: Tx, team: Team): Promise<boolean> =>
-  isTeamName(team.name) && tx.teams.nameIsTaken(team);
 
 /**
  * Deletes the team with its members, grants and tokens. Throws `notFound`, `forbidden`, or the conflict `owners_team`.

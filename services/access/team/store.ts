@@ -123,18 +123,13 @@ const rows = (em: EntityManager) => {
     },
 
     /** Returns whether another team of the organization has the name, ignoring case. */
-    async nameIsTaken({
-      id,
-      organizationId,
-      name,
-    }: Pick<Team, "id" | "organizationId" | "name">): Promise<boolean> {
-      return existsIn(
+    nameIsTaken: ({ id, organizationId, name }: Named): Promise<boolean> =>
+      existsIn(
         em,
         // index: teams_lower_name_key
         `select from teams where organization_id = $1 and lower(name) = lower($2) and id <> $3`,
         [organizationId, name, id],
-      );
-    },
+      ),
 
     /** Writes the team and commits. Returns the team with its members. */
     commit: (team: Team): Promise<TeamView> =>

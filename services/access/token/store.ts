@@ -57,16 +57,13 @@ const sortValues: Readonly<Record<TokenSort["key"], string>> = {
   "last-used-at": "t.last_used_at",
 };
 
-const list = (where: string): string =>
-  withTotal({
-    count: `select count(*)::int as total from tokens t where ${where}`,
-    select: `${select} where ${where} order by t.created_at, t.id limit $2 offset $3`,
-    order: `listed."createdAt", listed.id`,
-  });
-
 /** Selects a page of the tokens of user $1, oldest first. */
 export const listOfUser = `-- index: tokens_by_user, for both
-  ${list("t.user_id = $1")}`;
+  ${withTotal({
+    count: "select count(*)::int as total from tokens t where t.user_id = $1",
+    select: `${select} where t.user_id = $1 order by t.created_at, t.id limit $2 offset $3`,
+    order: `listed."createdAt", listed.id`,
+  })}`;
 
 const visibleTeamTokens = `t.organization_id = $1 and t.type = 'team' and exists (
     select from teams where teams.id = t.team_id and strpos(lower(teams.name), lower($9)) > 0

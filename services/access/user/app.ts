@@ -37,17 +37,15 @@ import {
 } from "./domain.ts";
 import { type UserSearch, userCreated, userDeleted, userUpdated } from "./store.ts";
 
-export interface CreateUser {
-  username: string;
-  email: string;
-  administrator: boolean;
-}
-
 /**
  * Creates a user. If this e-mail address was invited, its placeholder user becomes the user. Throws `invalid` if the
  * name or address is invalid or taken, and `notFound` for callers that are not administrators.
  */
-export const createUser = (app: App, caller: Caller, input: CreateUser): Promise<User> =>
+export const createUser = (
+  app: App,
+  caller: Caller,
+  input: Pick<User, "username" | "email" | "administrator">,
+): Promise<User> =>
   app.transaction(async (tx) => {
     requireAdministratorUnlessService(caller);
     const at = app.now();
