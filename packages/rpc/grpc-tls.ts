@@ -38,7 +38,12 @@ export function openGrpcTls(files: TlsFiles): GrpcTls {
     { name: "GRPC_CERT_FILE", file: files.certFile },
     { name: "GRPC_KEY_FILE", file: files.keyFile },
   ];
-  let pems = readPems(files);
+  let pems: Pems;
+  try {
+    pems = verified(named.map(({ file }) => readFileSync(file)));
+  } catch (error) {
+    throw new StartError(unusable(error));
+  }
   const caListeners = new Set<experimental.CaCertificateUpdateListener>();
   const identityListeners = new Set<experimental.IdentityCertificateUpdateListener>();
   const provider: experimental.CertificateProvider = {
@@ -56,8 +61,7 @@ export function openGrpcTls(files: TlsFiles): GrpcTls {
   };
   const { check } = followFiles(named, (contents, renewed) => {
     try {
-      const next = verified(named.map(({ name }) => Buffer.from(contents.get(name) ?? "")));
-      pems = next;
+      pems = verified(named.map(({ name }) => Buffer.from(contents.get(name) ?? "")));
     } catch (error) {
       return { problems: [unusable(error)] };
     }
@@ -74,14 +78,6 @@ export function openGrpcTls(files: TlsFiles): GrpcTls {
       authority: firstExpiry(pems.caCertificate),
     }),
   };
-}
-
-function readPems({ caFile, certFile, keyFile }: TlsFiles): Pems {
-  try {
-    return verified([caFile, certFile, keyFile].map((file) => readFileSync(file)));
-  } catch (error) {
-    throw new StartError(unusable(error));
-  }
 }
 
 const unusable = (error: unknown) =>
