@@ -3,7 +3,7 @@ import { asRefusal } from "@statehouse/errors";
 import type { App } from "../app.ts";
 import { callingUser } from "../caller-app.ts";
 import { addressInvitedMeanwhile, organizationMembershipNotFound } from "../errors-domain.ts";
-import type { OrganizationId, OrganizationMembershipId, UserId } from "../ids-domain.ts";
+import type { OrganizationId, OrganizationMembershipId } from "../ids-domain.ts";
 import type { Tx } from "../nouns.ts";
 import type { Organization } from "../organization/domain.ts";
 import type { OrganizationMembership } from "../organization-membership/domain.ts";
@@ -34,7 +34,7 @@ export async function claimInvitations(
     // The user can change until the membership is locked.
     const { userId: invitedId } = await tx.memberships.get(id);
     if (invitedId === self) return id;
-    const organizations = await lockOrganizationsOf(tx, invitedId);
+    const organizations = await tx.organizations.ofUserForUpdate(invitedId);
     const membership = await tx.memberships.getForUpdate(id);
     const invited = await tx.users.getForUpdate(invitedId);
     const user = await tx.users.getForUpdate(self);
@@ -54,15 +54,6 @@ export async function claimInvitations(
     const { organizationId } = membership;
     return (await tx.memberships.get({ organizationId, userId: self })).id;
   });
-}
-
-/** Locks and returns the organizations of a user, by id. Must be called before the user's own row is locked. */
-export async function lockOrganizationsOf(
-  tx: Tx,
-  userId: UserId,
-): Promise<Map<OrganizationId, Organization>> {
-  const locked = await tx.organizations.ofUserForUpdate(userId);
-  return new Map(locked.map((organization) => [organization.id, organization]));
 }
 
 /**

@@ -29,9 +29,8 @@ export const newOrganizationMembership = (
 ): OrganizationMembership =>
   newRow(OrganizationMembership, { ...fields, secretHash, id: newId("ou") });
 
-/** The order of a list of memberships. */
+/** The order of a list of memberships, which can only be sorted by status. */
 export interface OrganizationMembershipSort {
-  key: "status";
   descending: boolean;
 }
 
@@ -39,4 +38,4 @@ export interface OrganizationMembershipSort {
 export const organizationMembershipSortOf = (
   text: string,
 ): OrganizationMembershipSort | undefined =>
-  /^-?status$/.test(text) ? { key: "status", descending: text.startsWith("-") } : undefined;
+  /^-?status$/.test(text) ? { descending: text.startsWith("-") } : undefined;

@@ -19,7 +19,13 @@ import {
 } from "@statehouse/proto/statehouse/access/v1/events";
 import { InvitationCreatedSchema } from "@statehouse/proto/statehouse/access/v1/mail";
 import { organizationMembershipNotFound } from "../errors-domain.ts";
-import type { OrganizationId, OrganizationMembershipId, TeamId, UserId } from "../ids-domain.ts";
+import {
+  isUserId,
+  type OrganizationId,
+  type OrganizationMembershipId,
+  type TeamId,
+  type UserId,
+} from "../ids-domain.ts";
 import type { Organization } from "../organization/domain.ts";
 import { lockOrganizationOf } from "../organization/store.ts";
 import { versionOf } from "../organization-version-store.ts";
@@ -148,11 +154,12 @@ const reads = (database: Database) => ({
     ]),
 });
 
-/** The names and ids by which a request names members of an organization. */
-export interface MemberNames {
-  ids: readonly UserId[];
-  /** Case is ignored. */
-  names: readonly string[];
+/**
+ * The members of an organization that a request names: by username, ignoring case, or user id (`users`), or by the ids
+ * of their memberships.
+ */
+export interface NamedMembers {
+  users: readonly string[];
   membershipIds: readonly string[];
 }
 
@@ -195,10 +202,11 @@ const rows = (em: EntityManager) => {
 
     async usersNamed(
       organizationId: OrganizationId,
-      { ids, names, membershipIds }: MemberNames,
+      { users, membershipIds }: NamedMembers,
     ): Promise<{ id: UserId; username: string; membershipId: OrganizationMembershipId }[]> {
-      const lowerCase = names.map((name) => name.toLowerCase());
-      return queryIn(em, membersNamed, [organizationId, lowerCase, ids, membershipIds]);
+      const names = users.filter((user) => !isUserId(user)).map((name) => name.toLowerCase());
+      const ids = users.filter(isUserId);
+      return queryIn(em, membersNamed, [organizationId, names, ids, membershipIds]);
     },
 
     /** Writes the membership and commits. Returns the membership with the e-mail address and teams of its user. */

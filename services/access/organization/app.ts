@@ -24,10 +24,6 @@ export interface OrganizationSettings extends CredentialSettings {
   version: bigint;
 }
 
-export interface ProvisionOrganization extends OrganizationSettings {
-  creatorUserId: UserId;
-}
-
 /**
  * Creates an organization's row with its settings, and its owners team with the creator as a member. Returns the team's
  * id. The team and the settings are stored in one commit, so that a token that the settings exclude is never accepted.
@@ -36,7 +32,12 @@ export interface ProvisionOrganization extends OrganizationSettings {
  */
 export const provisionOrganization = (
   app: App,
-  { organizationId, creatorUserId, version, ...settings }: ProvisionOrganization,
+  {
+    organizationId,
+    creatorUserId,
+    version,
+    ...settings
+  }: OrganizationSettings & { creatorUserId: UserId },
 ): Promise<TeamId> =>
   app.transaction(async (tx) => {
     const at = app.now();

@@ -64,11 +64,11 @@ const rows = (em: EntityManager, tablesOfOrganization: readonly string[]) => {
       records.getForUpdate(id),
 
     /**
-     * Locks the organizations of a user in the order of their ids, and returns them. Must be called before the user's
-     * own row is locked; the user can join further organizations until then.
+     * Locks the organizations of a user in the order of their ids, and returns them by id. Must be called before the
+     * user's own row is locked; the user can join further organizations until then.
      */
-    ofUserForUpdate: (userId: UserId): Promise<Organization[]> =>
-      loadRows(
+    async ofUserForUpdate(userId: UserId): Promise<Map<OrganizationId, Organization>> {
+      const locked = await loadRows(
         em,
         // index: organization_memberships_user_id_organization_id_key, organizations_pkey
         selectWhere(
@@ -79,7 +79,9 @@ const rows = (em: EntityManager, tablesOfOrganization: readonly string[]) => {
           [userId],
           { order: ["id"], lock: "update" },
         ),
-      ),
+      );
+      return new Map(locked.map((organization) => [organization.id, organization]));
+    },
 
     /** Deletes all rows of the organization except its own row. */
     async removeContents(id: OrganizationId): Promise<void> {

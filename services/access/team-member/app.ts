@@ -1,27 +1,17 @@
 import type { Caller } from "@statehouse/authorization";
 import type { App } from "../app.ts";
 import { organizationMembershipNotFound, userNotFound } from "../errors-domain.ts";
-import { isUserId, type OrganizationId, type TeamId, type UserId } from "../ids-domain.ts";
+import type { OrganizationId, TeamId, UserId } from "../ids-domain.ts";
 import type { Tx } from "../nouns.ts";
 import { newOrganizationMembership } from "../organization-membership/domain.ts";
-import { organizationMembershipActivated } from "../organization-membership/store.ts";
+import {
+  type NamedMembers,
+  organizationMembershipActivated,
+} from "../organization-membership/store.ts";
 import { authorizeTeam, refuseWithoutOwner } from "../team/app.ts";
 import { touch } from "../version-domain.ts";
-import { newTeamMember } from "./domain.ts";
+import { newTeamMember, type TeamMember } from "./domain.ts";
 import { teamMemberAdded, teamMemberRemoved } from "./store.ts";
-
-export interface TeamMemberInput {
-  teamId: TeamId;
-  userId: UserId;
-}
-
-/**
- * The users that a request names: by username or user id (`users`), or by the ids of their organization memberships.
- */
-export interface NamedUsers {
-  users: readonly string[];
-  membershipIds: readonly string[];
-}
 
 /**
  * Adds members of the organization or invited users to a team. Repeating the call changes nothing. Throws `forbidden`,
@@ -30,7 +20,7 @@ export interface NamedUsers {
 export const addTeamMembers = (
   app: App,
   caller: Caller,
-  { teamId, ...named }: NamedUsers & { teamId: TeamId },
+  { teamId, ...named }: NamedMembers & { teamId: TeamId },
 ): Promise<void> =>
   app.transaction(async (tx) => {
     const { organization, team } = await tx.teams.getWithOrganization(teamId);
@@ -52,7 +42,7 @@ export const addTeamMembers = (
 export const removeTeamMembers = (
   app: App,
   caller: Caller,
-  { teamId, ...named }: NamedUsers & { teamId: TeamId },
+  { teamId, ...named }: NamedMembers & { teamId: TeamId },
 ): Promise<void> =>
   app.transaction(async (tx) => {
     const { organization, team } = await tx.teams.getWithOrganization(teamId);
@@ -72,7 +62,10 @@ export const removeTeamMembers = (
  * Adds a user to a team. A user who is neither a member of the organization nor invited becomes an active member. Only
  * services call this function. Repeating the call changes nothing. Throws `notFound`.
  */
-export const addTeamMember = (app: App, { teamId, userId }: TeamMemberInput): Promise<void> =>
+export const addTeamMember = (
+  app: App,
+  { teamId, userId }: Pick<TeamMember, "teamId" | "userId">,
+): Promise<void> =>
   app.transaction(async (tx) => {
     const { organization, team } = await tx.teams.getWithOrganization(teamId);
     const user = await tx.users.getForUpdate(userId);
@@ -99,7 +92,10 @@ export const addTeamMember = (app: App, { teamId, userId }: TeamMemberInput): Pr
  * Removes a user from a team. Only services call this function. Repeating the call changes nothing. Throws `notFound`
  * or the conflict `last_owner`.
  */
-export const removeTeamMember = (app: App, { teamId, userId }: TeamMemberInput): Promise<void> =>
+export const removeTeamMember = (
+  app: App,
+  { teamId, userId }: Pick<TeamMember, "teamId" | "userId">,
+): Promise<void> =>
   app.transaction(async (tx) => {
     const { organization, team } = await tx.teams.getWithOrganization(teamId);
     const user = await tx.users.getForUpdate(userId);
@@ -119,13 +115,9 @@ export const removeTeamMember = (app: App, { teamId, userId }: TeamMemberInput):
 async function idsOfNamed(
   tx: Tx,
   organizationId: OrganizationId,
-  { users, membershipIds }: NamedUsers,
+  { users, membershipIds }: NamedMembers,
 ): Promise<UserId[]> {
-  const found = await tx.memberships.usersNamed(organizationId, {
-    ids: users.filter(isUserId),
-    names: users.filter((user) => !isUserId(user)),
-    membershipIds,
-  });
+  const found = await tx.memberships.usersNamed(organizationId, { users, membershipIds });
   const names = new Set<string>(found.flatMap(({ id, username }) => [id, username]));
   const memberships = new Set<string>(found.map(({ membershipId }) => membershipId));
   for (const user of users) {

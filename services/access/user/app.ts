@@ -17,7 +17,7 @@ import {
   userNotFound,
 } from "../errors-domain.ts";
 import type { UserId } from "../ids-domain.ts";
-import { adoptInvitations, lockOrganizationsOf } from "../invitation/app.ts";
+import { adoptInvitations } from "../invitation/app.ts";
 import type { Tx } from "../nouns.ts";
 import { organizationMembershipDeleted } from "../organization-membership/store.ts";
 import { refuseWithoutOwner } from "../team/app.ts";
@@ -136,7 +136,7 @@ export const setUserEmail = (
     problems.throwIfAny();
     const at = app.now();
     const invitedId = await tx.users.findIdByEmail(email);
-    const organizations = invitedId && (await lockOrganizationsOf(tx, invitedId));
+    const organizations = invitedId && (await tx.organizations.ofUserForUpdate(invitedId));
     const invited = await tx.users.findByEmailForUpdate(email);
     const user = await tx.users.getForUpdate(id);
     if (invited?.placeholder) {
@@ -195,7 +195,7 @@ export const deleteUser = (app: App, caller: Caller, id: UserId): Promise<void> 
   app.transaction(async (tx) => {
     requireAdministrator(caller);
     // Organizations are locked before users, as in all transactions.
-    const organizations = await lockOrganizationsOf(tx, id);
+    const organizations = await tx.organizations.ofUserForUpdate(id);
     const { administrators, user } = await tx.users.getWithAdministrators(id);
     if (isActiveAdministrator(user) && administrators <= 1) throw lastAdministrator();
     const at = app.now();

@@ -106,7 +106,7 @@ const statements = {
   batchOfUsers,
   batchOfMemberships,
   listOfMemberships: listOfMemberships(),
-  listOfMembershipsByStatus: listOfMemberships({ key: "status", descending: true }),
+  listOfMembershipsByStatus: listOfMemberships({ descending: true }),
   listOfOwnMemberships,
   listOfTeamAccess,
   teamAccessById,
