@@ -46,7 +46,10 @@ const workspaceAdmin: ActionRule = {
 /**
  * Refuses organization tokens. For example, they cannot hold a lock, so they can neither start runs nor write state.
  */
-const notForOrganizationTokens = { refusedTo: ["organization"] } as const;
+const notForOrganizations = (
+  needs: Need | null,
+  organization: readonly OrganizationAccess[] = [],
+): ActionRule => ({ needs, organization, refusedTo: ["organization"] });
 
 /** Every action of the product, with its requirements. */
 export const actionRules = {
@@ -66,7 +69,7 @@ export const actionRules = {
   /** Actions that affect all workspaces of the organization. */
   "organization:manage-workspaces": rule(null, workspaceManagers),
   /** Usage-based billing is visible only to owners, and not to organization tokens. */
-  "organization:read-usage": { ...rule(null), ...notForOrganizationTokens },
+  "organization:read-usage": notForOrganizations(null),
   "organization:read-audit-trail": { ...rule(null), auditTrailsToken: true },
   "project:list": { ...rule(null), member: true },
   "project:create": rule(null, ["manage-projects"]),
@@ -81,23 +84,14 @@ export const actionRules = {
   "project:create-workspace": rule({ "workspace-access.create": true }, workspaceManagers),
   "project:move-workspace": rule({ "workspace-access.move": true }, ["manage-projects"]),
   "workspace:read": rule({ "workspace-access.runs": "read" }, workspaceReaders),
-  "workspace:plan": {
-    ...rule({ "workspace-access.runs": "plan" }, workspaceManagers),
-    ...notForOrganizationTokens,
-  },
-  "workspace:apply": {
-    ...rule({ "workspace-access.runs": "apply" }, workspaceManagers),
-    ...notForOrganizationTokens,
-  },
+  "workspace:plan": notForOrganizations({ "workspace-access.runs": "plan" }, workspaceManagers),
+  "workspace:apply": notForOrganizations({ "workspace-access.runs": "apply" }, workspaceManagers),
   "workspace:update": workspaceAdmin,
   "workspace:delete": {
     ...rule({ "workspace-access.delete": true }, workspaceManagers),
     workspaceLevels: ["admin"],
   },
-  "workspace:lock": {
-    ...rule({ "workspace-access.locking": true }, workspaceManagers),
-    ...notForOrganizationTokens,
-  },
+  "workspace:lock": notForOrganizations({ "workspace-access.locking": true }, workspaceManagers),
   "workspace:force-unlock": workspaceAdmin,
   /** Only owners may force-delete, unless the organization permits workspace admins to do so. */
   "workspace:force-delete": rule(null),
@@ -115,12 +109,12 @@ export const actionRules = {
     workspaceReaders,
   ),
   "state:read": rule({ "workspace-access.state-versions": "read" }, workspaceReaders),
-  "state:write": {
-    ...rule({ "workspace-access.state-versions": "write" }, workspaceManagers),
-    ...notForOrganizationTokens,
-  },
+  "state:write": notForOrganizations(
+    { "workspace-access.state-versions": "write" },
+    workspaceManagers,
+  ),
   /** Soft-delete, restore and permanently delete the contents of state versions. */
-  "state:manage-backing-data": { ...rule(null), ...notForOrganizationTokens },
+  "state:manage-backing-data": notForOrganizations(null),
 } as const satisfies Record<string, ActionRule>;
 
 export type Action = keyof typeof actionRules;
