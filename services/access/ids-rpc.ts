@@ -1,5 +1,3 @@
-import type { AppError } from "@statehouse/errors";
-import { isId } from "@statehouse/postgres/ids";
 import {
   organizationMembershipNotFound,
   organizationNotFound,
@@ -11,17 +9,7 @@ import {
   userNotFound,
   workspaceNotFound,
 } from "./errors-domain.ts";
-
-/**
- * Creates the function that checks the form of an id. It throws the error that `missing` creates if a string does not
- * have the form of an id: such a string cannot identify a row.
- */
-const idParser =
-  <Prefix extends string>(prefix: Prefix, missing: () => AppError) =>
-  (text: string): `${Prefix}-${string}` => {
-    if (!isId(prefix, text)) throw missing();
-    return text;
-  };
+import { idParser } from "./ids-domain.ts";
 
 export const userId = idParser("user", userNotFound);
 /** Also checks the ids of run tokens. */

@@ -1,4 +1,3 @@
-import { isId } from "@statehouse/postgres/ids";
 import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
 import { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
@@ -6,7 +5,10 @@ import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1
 import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
 import type { WorkspacesClient } from "../clients-app.ts";
 import { organizationNotFound, projectNotFound, workspaceNotFound } from "../errors-domain.ts";
-import type { OrganizationId, ProjectId } from "../ids-domain.ts";
+import { idParser } from "../ids-domain.ts";
+
+const organizationId = idParser("org", organizationNotFound);
+const projectId = idParser("prj", projectNotFound);
 
 /** Creates the client for the workspaces service. */
 export function createWorkspacesClient(channel: Channel, identity: CallOptions): WorkspacesClient {
@@ -48,14 +50,4 @@ export function createWorkspacesClient(channel: Channel, identity: CallOptions):
       return ids.filter((id) => runIds.includes(id));
     },
   };
-}
-
-function organizationId(text: string): OrganizationId {
-  if (!isId("org", text)) throw organizationNotFound();
-  return text;
-}
-
-function projectId(text: string): ProjectId {
-  if (!isId("prj", text)) throw projectNotFound();
-  return text;
 }

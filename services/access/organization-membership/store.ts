@@ -160,7 +160,7 @@ const reads = (database: Database) => ({
  */
 export interface NamedMembers {
   users: readonly string[];
-  membershipIds: readonly string[];
+  organizationMembershipIds: readonly string[];
 }
 
 /**
@@ -202,11 +202,11 @@ const rows = (em: EntityManager) => {
 
     async usersNamed(
       organizationId: OrganizationId,
-      { users, membershipIds }: NamedMembers,
+      { users, organizationMembershipIds }: NamedMembers,
     ): Promise<{ id: UserId; username: string; membershipId: OrganizationMembershipId }[]> {
       const names = users.filter((user) => !isUserId(user)).map((name) => name.toLowerCase());
       const ids = users.filter(isUserId);
-      return queryIn(em, membersNamed, [organizationId, names, ids, membershipIds]);
+      return queryIn(em, membersNamed, [organizationId, names, ids, organizationMembershipIds]);
     },
 
     /** Writes the membership and commits. Returns the membership with the e-mail address and teams of its user. */

@@ -115,15 +115,18 @@ export const removeTeamMember = (
 async function idsOfNamed(
   tx: Tx,
   organizationId: OrganizationId,
-  { users, membershipIds }: NamedMembers,
+  { users, organizationMembershipIds }: NamedMembers,
 ): Promise<UserId[]> {
-  const found = await tx.memberships.usersNamed(organizationId, { users, membershipIds });
+  const found = await tx.memberships.usersNamed(organizationId, {
+    users,
+    organizationMembershipIds,
+  });
   const names = new Set<string>(found.flatMap(({ id, username }) => [id, username]));
   const memberships = new Set<string>(found.map(({ membershipId }) => membershipId));
   for (const user of users) {
     if (!names.has(user) && !names.has(user.toLowerCase())) throw userNotFound();
   }
-  for (const id of membershipIds) {
+  for (const id of organizationMembershipIds) {
     if (!memberships.has(id)) throw organizationMembershipNotFound();
   }
   return found.map(({ id }) => id);

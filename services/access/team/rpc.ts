@@ -57,19 +57,11 @@ export const teamService = (app: App): ServiceImpl<typeof TeamService> => ({
 
   deleteTeam: ({ id }, { caller }) => deleteTeam(app, caller, teamId(id)),
 
-  addTeamMembers: ({ users, organizationMembershipIds, ...request }, { caller }) =>
-    addTeamMembers(app, caller, {
-      teamId: teamId(request.teamId),
-      users,
-      membershipIds: organizationMembershipIds,
-    }),
+  addTeamMembers: (request, { caller }) =>
+    addTeamMembers(app, caller, { ...request, teamId: teamId(request.teamId) }),
 
-  removeTeamMembers: ({ users, organizationMembershipIds, ...request }, { caller }) =>
-    removeTeamMembers(app, caller, {
-      teamId: teamId(request.teamId),
-      users,
-      membershipIds: organizationMembershipIds,
-    }),
+  removeTeamMembers: (request, { caller }) =>
+    removeTeamMembers(app, caller, { ...request, teamId: teamId(request.teamId) }),
 
   addTeamMember: (request) =>
     addTeamMember(app, { teamId: teamId(request.teamId), userId: userId(request.userId) }),
