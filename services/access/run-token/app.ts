@@ -7,11 +7,7 @@ import { runOfOther, tokenNotFound } from "../errors-domain.ts";
 import type { RunId, RunTokenId, WorkspaceId } from "../ids-domain.ts";
 import { hashOf, runSecretOf, SECRET_BYTES } from "../token/secret-domain.ts";
 import { expiryOf, newRunToken, type RunToken, runPermissions } from "./domain.ts";
-import {
-  runTokenCreated,
-  runTokenDeleted,
-  runTokenRenewed,
-} from "./store.ts";
+import { runTokenCreated, runTokenDeleted, runTokenRenewed } from "./store.ts";
 
 /**
  * Returns the grants of a run, all of which are on the run's workspace. Returns undefined if no token was created for

@@ -25,7 +25,7 @@ import type { TeamAccessId } from "../ids-domain.ts";
 import type { Organization } from "../organization/domain.ts";
 import { lockOrganizationOf } from "../organization/store.ts";
 import { versionOf } from "../organization-version-store.ts";
-import { type TargetType, TeamAccess, type TeamAccessTarget } from "./domain.ts";
+import { TeamAccess, type TeamAccessTarget } from "./domain.ts";
 
 const columns = {
   id: primaryKey,
