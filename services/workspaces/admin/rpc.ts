@@ -10,6 +10,7 @@ import {
   administeredWorkspaceSortOf,
 } from "../administered-workspace/domain.ts";
 import type { App } from "../app.ts";
+import { nullIsAbsent } from "../message-rpc.ts";
 import { organizationToProto } from "../organization/rpc.ts";
 import { runToProto } from "../run/rpc.ts";
 import { sortUnknown } from "../workspace/domain.ts";
@@ -62,17 +63,12 @@ export const adminService = (app: App): ServiceImpl<typeof AdminService> => ({
 });
 
 const administeredWorkspaceToProto = ({
-  id,
-  name,
-  locked,
-  vcsRepoIdentifier,
   organization,
   currentRun,
-}: AdministeredWorkspaceView): MessageInitShape<typeof AdministeredWorkspaceSchema> => ({
-  id,
-  name,
-  locked,
-  ...(vcsRepoIdentifier === null ? {} : { vcsRepoIdentifier }),
-  ...(organization && { organization: organizationToProto(organization) }),
-  ...(currentRun && { currentRun: runToProto(currentRun) }),
-});
+  ...workspace
+}: AdministeredWorkspaceView): MessageInitShape<typeof AdministeredWorkspaceSchema> =>
+  nullIsAbsent({
+    ...workspace,
+    ...(organization && { organization: organizationToProto(organization) }),
+    ...(currentRun && { currentRun: runToProto(currentRun) }),
+  });

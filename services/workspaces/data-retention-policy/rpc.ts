@@ -8,6 +8,7 @@ import type {
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app.ts";
 import { workspaceId } from "../ids-rpc.ts";
+import { nullIsAbsent } from "../message-rpc.ts";
 import {
   batchGetRetention,
   type DataRetentionTarget,
@@ -25,10 +26,10 @@ export const dataRetentionPolicyService = (
   app: App,
 ): ServiceImpl<typeof DataRetentionPolicyService> => ({
   getDataRetentionPolicy: async ({ target }, { caller }) => ({
-    policy: ownedToProto(await getDataRetentionPolicy(app, caller, targetIn(target))),
+    policy: dataRetentionPolicyToProto(await getDataRetentionPolicy(app, caller, targetIn(target))),
   }),
   setDataRetentionPolicy: async ({ target, ...input }, { caller }) => ({
-    policy: ownedToProto(
+    policy: dataRetentionPolicyToProto(
       await setDataRetentionPolicy(app, caller, targetIn(target), {
         kind: input.kind,
         deleteOlderThanNDays: input.deleteOlderThanNDays,
@@ -44,13 +45,7 @@ export const dataRetentionPolicyService = (
   },
   batchGetRetention: async ({ workspaceIds }) => {
     const { retentions, version } = await batchGetRetention(app, idsIn("ws", workspaceIds));
-    return {
-      version,
-      retentions: retentions.map(({ deleteOlderThanNDays: days, ...retention }) => ({
-        ...retention,
-        ...(days === null ? {} : { deleteOlderThanNDays: days }),
-      })),
-    };
+    return { version, retentions: retentions.map(nullIsAbsent) };
   },
 });
 
@@ -62,23 +57,9 @@ function targetIn(message: TargetMessage | undefined): DataRetentionTarget {
   throw dataRetentionPolicyNotFound();
 }
 
-const ownedToProto = (policy: OwnedDataRetentionPolicy) => ({
-  ...dataRetentionPolicyToProto(policy),
-  ...(policy.workspaceId === null ? {} : { workspaceId: policy.workspaceId }),
-  ...(policy.organizationName === null ? {} : { organizationName: policy.organizationName }),
-});
-
 /**
  * Converts a policy to its message. Also used in messages of workspaces and organizations, which contain their policy.
  */
-export const dataRetentionPolicyToProto = ({
-  id,
-  kind,
-  deleteOlderThanNDays,
-  stateVersionsDeleteAfterNDays,
-}: DataRetentionPolicyView): MessageInitShape<typeof DataRetentionPolicySchema> => ({
-  id,
-  kind,
-  ...(deleteOlderThanNDays === null ? {} : { deleteOlderThanNDays }),
-  ...(stateVersionsDeleteAfterNDays === null ? {} : { stateVersionsDeleteAfterNDays }),
-});
+export const dataRetentionPolicyToProto = (
+  policy: DataRetentionPolicyView | OwnedDataRetentionPolicy,
+): MessageInitShape<typeof DataRetentionPolicySchema> => nullIsAbsent(policy);

@@ -12,6 +12,7 @@ import type { WithAllowedActions } from "../allowed-actions-app.ts";
 import type { App } from "../app.ts";
 import { dataRetentionPolicyToProto } from "../data-retention-policy/rpc.ts";
 import { optionalAgentPoolId, organizationId } from "../ids-rpc.ts";
+import { nullIsAbsent } from "../message-rpc.ts";
 import { deleteOrganization } from "../organization-deletion/app.ts";
 import {
   batchGetBilling,
@@ -47,13 +48,8 @@ export const organizationService = (app: App): ServiceImpl<typeof OrganizationSe
     organization: organizationToProto(await getOrganization(app, caller, name)),
   }),
   listOrganizations: async ({ query, name, email, ...page }, { caller }) => {
-    const request = {
-      query,
-      name,
-      email,
-      page: page.pageNumber === 0 ? undefined : pageOf(page),
-    };
-    const { organizations, total } = await listOrganizations(app, caller, request);
+    const search = { query, name, email, page: page.pageNumber ? pageOf(page) : undefined };
+    const { organizations, total } = await listOrganizations(app, caller, search);
     return { organizations: organizations.map(organizationToProto), totalCount: total };
   },
   batchGetOrganizations: async ({ ids }, { caller }) => {
@@ -76,25 +72,12 @@ const settingsOf = (message: SettingsMessage | undefined): OrganizationSettings 
 export function organizationToProto(
   organization: WithAllowedActions<OrganizationView>,
 ): MessageInitShape<typeof OrganizationSchema> {
-  const { createdAt, sessionTimeout, sessionRemember, ...others } = organization;
-  const { ownersTeamSamlRoleId, defaultAgentPoolId, dataRetentionPolicy, ...rest } = others;
-  const { projectCount, workspaceCount, siteDataRetentionPolicy, workspaceLimit, ...same } = rest;
-  return {
-    ...same,
-    ...(workspaceLimit === null ? {} : { workspaceLimit }),
-    ...(projectCount === null ? {} : { projectCount }),
-    ...(workspaceCount === null ? {} : { workspaceCount }),
-    externalId: organization.id,
+  const { id, createdAt, dataRetentionPolicy: own, siteDataRetentionPolicy: site } = organization;
+  return nullIsAbsent({
+    ...organization,
+    externalId: id,
     createdAt: timestampFromDate(createdAt),
-    ...(sessionTimeout === null ? {} : { sessionTimeout }),
-    ...(sessionRemember === null ? {} : { sessionRemember }),
-    ...(ownersTeamSamlRoleId === null ? {} : { ownersTeamSamlRoleId }),
-    ...(dataRetentionPolicy
-      ? { dataRetentionPolicy: dataRetentionPolicyToProto(dataRetentionPolicy) }
-      : {}),
-    ...(siteDataRetentionPolicy
-      ? { siteDataRetentionPolicy: dataRetentionPolicyToProto(siteDataRetentionPolicy) }
-      : {}),
-    ...(defaultAgentPoolId === null ? {} : { defaultAgentPoolId }),
-  };
+    dataRetentionPolicy: own && dataRetentionPolicyToProto(own),
+    siteDataRetentionPolicy: site && dataRetentionPolicyToProto(site),
+  });
 }

@@ -60,7 +60,7 @@ test("of two runs that began at the same time exactly one is newer", () => {
 
 describe("an average", () => {
   test("of no runs is null", () => expect(average(0, 0)).toBeNull());
-  test("is a whole number", () => expect(average(10, 3)).toBe(3));
+  test("is a whole number", () => expect(average(10, 3)).toBe(3n));
 });
 
 test("adding and removing a run restores the previous sums", () => {

@@ -79,8 +79,8 @@ export function isNewer(
 }
 
 /** Returns `total` (in ms) divided by `runs`; null if there are no runs. */
-export const average = (total: number, runs: number): number | null =>
-  runs === 0 ? null : Math.round(total / runs);
+export const average = (total: number, runs: number): bigint | null =>
+  runs === 0 ? null : BigInt(Math.round(total / runs));
 
 function counted(sums: Performance, run: MeasuredRun, sign: 1 | -1): Performance {
   const one = (is: boolean) => (is ? sign : 0);

@@ -11,6 +11,7 @@ import type { ServiceImpl } from "@statehouse/rpc";
 import type { WithAllowedActions } from "../allowed-actions-app.ts";
 import type { App } from "../app.ts";
 import { optionalAgentPoolId, projectId } from "../ids-rpc.ts";
+import { nullIsAbsent, removedSettings } from "../message-rpc.ts";
 import {
   batchGetProjects,
   createProject,
@@ -75,23 +76,10 @@ const listActions = ["project:read", "project:update", "project:create-workspace
 const settingsOf = (message: SettingsMessage | undefined, unset: readonly string[] = []) => ({
   ...message,
   defaultAgentPoolId: optionalAgentPoolId(message?.defaultAgentPoolId),
-  ...Object.fromEntries(
-    removableProjectSettings.filter((name) => unset.includes(name)).map((name) => [name, null]),
-  ),
+  ...removedSettings(removableProjectSettings, unset),
 });
 
-const projectToProto = ({
-  description,
-  createdAt,
-  defaultAgentPoolId,
-  workspaceCount,
-  autoDestroyActivityDuration,
-  ...project
-}: WithAllowedActions<ProjectView>): MessageInitShape<typeof ProjectSchema> => ({
-  ...project,
-  ...(workspaceCount === null ? {} : { workspaceCount }),
-  ...(description === null ? {} : { description }),
-  ...(autoDestroyActivityDuration === null ? {} : { autoDestroyActivityDuration }),
-  ...(defaultAgentPoolId === null ? {} : { defaultAgentPoolId }),
-  createdAt: timestampFromDate(createdAt),
-});
+const projectToProto = (
+  project: WithAllowedActions<ProjectView>,
+): MessageInitShape<typeof ProjectSchema> =>
+  nullIsAbsent({ ...project, createdAt: timestampFromDate(project.createdAt) });

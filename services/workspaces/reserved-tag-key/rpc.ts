@@ -14,7 +14,8 @@ import {
   listReservedTagKeys,
   updateReservedTagKey,
 } from "./app.ts";
-import { type ReservedTagKey, reservedTagKeyNotFound } from "./domain.ts";
+import { reservedTagKeyNotFound } from "./domain.ts";
+import type { ReservedTagKeyView } from "./store.ts";
 
 const reservedTagKeyId = idParser("rtk", reservedTagKeyNotFound);
 
@@ -37,18 +38,10 @@ export const reservedTagKeyService = (app: App): ServiceImpl<typeof ReservedTagK
   },
 });
 
-const toProto = ({
-  id,
-  key,
-  disableOverrides,
-  createdAt,
-  updatedAt,
-}: Omit<ReservedTagKey, "organizationId" | "revision">): MessageInitShape<
-  typeof ReservedTagKeySchema
-> => ({
-  id,
-  key,
-  disableOverrides,
-  createdAt: timestampFromDate(createdAt),
-  updatedAt: timestampFromDate(updatedAt),
+const toProto = (
+  reservedTagKey: ReservedTagKeyView,
+): MessageInitShape<typeof ReservedTagKeySchema> => ({
+  ...reservedTagKey,
+  createdAt: timestampFromDate(reservedTagKey.createdAt),
+  updatedAt: timestampFromDate(reservedTagKey.updatedAt),
 });

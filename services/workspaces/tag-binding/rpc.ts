@@ -7,13 +7,14 @@ import type {
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app.ts";
 import { projectId, workspaceId } from "../ids-rpc.ts";
+import { nullIsAbsent } from "../message-rpc.ts";
 import {
   batchListWorkspaceEffectiveTagBindings,
   listWorkspaceEffectiveTagBindings,
   listWorkspaceTagBindings,
   updateWorkspaceTagBindings,
 } from "./app.ts";
-import type { EffectiveTagBinding, TagBinding } from "./domain.ts";
+import type { EffectiveTagBinding, ProjectTagBinding, TagBinding } from "./domain.ts";
 import {
   batchListProjectTagBindings,
   listProjectTagBindings,
@@ -27,12 +28,7 @@ export const tagBindingService = (app: App): ServiceImpl<typeof TagBindingServic
   },
   batchListProjectTagBindings: async ({ projectIds }, { caller }) => {
     const bindings = await batchListProjectTagBindings(app, caller, projectIds);
-    return {
-      tagBindings: bindings.map((binding) => ({
-        ...tagBindingToProto(binding),
-        projectId: binding.projectId,
-      })),
-    };
+    return { tagBindings: bindings.map(tagBindingToProto) };
   },
   updateProjectTagBindings: async ({ projectId: id, tagBindings, replacesAll }, { caller }) => {
     const change = { bindings: tagBindings, replacesAll };
@@ -58,20 +54,15 @@ export const tagBindingService = (app: App): ServiceImpl<typeof TagBindingServic
   },
 });
 
-const tagBindingToProto = ({
-  id,
-  key,
-  value,
-  createdAt,
-}: TagBinding): MessageInitShape<typeof TagBindingSchema> => ({
-  id,
-  key,
-  value,
-  createdAt: timestampFromDate(createdAt),
+const tagBindingToProto = (
+  binding: TagBinding | ProjectTagBinding,
+): MessageInitShape<typeof TagBindingSchema> => ({
+  ...binding,
+  createdAt: timestampFromDate(binding.createdAt),
 });
 
-const effectiveToProto = (binding: EffectiveTagBinding) => ({
-  ...tagBindingToProto(binding),
-  inheritedFromProjectId: binding.inheritedFromProjectId ?? "",
-  workspaceId: binding.workspaceId,
-});
+/** Omits the project of the workspace: `projectId` is the owner of a binding. */
+const effectiveToProto = (
+  binding: EffectiveTagBinding,
+): MessageInitShape<typeof TagBindingSchema> =>
+  nullIsAbsent({ ...binding, createdAt: timestampFromDate(binding.createdAt), projectId: "" });

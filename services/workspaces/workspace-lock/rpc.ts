@@ -3,7 +3,7 @@ import type { WorkspaceLockService } from "@statehouse/proto/statehouse/workspac
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app.ts";
 import { workspaceId } from "../ids-rpc.ts";
-import { lockToProto, placementToProto, workspaceToProto } from "../workspace/message-rpc.ts";
+import { lockToProto, workspaceToProto } from "../workspace/message-rpc.ts";
 import { batchGetPlacements, getPlacement } from "../workspace-placement/app.ts";
 import { forceUnlockWorkspace, getLock, lockWorkspace, unlockWorkspace } from "./app.ts";
 
@@ -25,16 +25,10 @@ export const workspaceLockService = (app: App): ServiceImpl<typeof WorkspaceLock
   }),
   getLock: async ({ workspaceId: id }) => {
     const { lock, placement } = await getLock(app, workspaceId(id));
-    return {
-      placement: placementToProto(placement),
-      ...(lock ? { lock: lockToProto(lock) } : {}),
-    };
+    return { placement, ...(lock && { lock: lockToProto(lock) }) };
   },
   getPlacement: async ({ workspaceId: id }) => ({
-    placement: placementToProto(await getPlacement(app, workspaceId(id))),
+    placement: await getPlacement(app, workspaceId(id)),
   }),
-  batchGetPlacements: async ({ workspaceIds }) => {
-    const { placements, ...deleted } = await batchGetPlacements(app, idsIn("ws", workspaceIds));
-    return { placements: placements.map(placementToProto), ...deleted };
-  },
+  batchGetPlacements: ({ workspaceIds }) => batchGetPlacements(app, idsIn("ws", workspaceIds)),
 });

@@ -10,6 +10,7 @@ import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app.ts";
 import type { AgentPoolId } from "../ids-domain.ts";
 import { projectId, workspaceId } from "../ids-rpc.ts";
+import { removedSettings } from "../message-rpc.ts";
 import { deleteWorkspace, safeDeleteWorkspace } from "../workspace-deletion/app.ts";
 import {
   batchGetWorkspaces,
@@ -51,16 +52,12 @@ export const workspaceService = (app: App): ServiceImpl<typeof WorkspaceService>
   }),
   listWorkspaces: async (request, { caller }) => {
     const { workspaces, total } = await listWorkspaces(app, caller, {
-      organizationName: request.organizationName,
+      ...request,
       name: request.searchName,
-      wildcardName: request.wildcardName,
       tags: request.searchTags,
       excludedTags: request.excludeTags,
       tagged: request.tagged.filter(({ key, value }) => key !== "" || value !== ""),
-      taggedAny: request.taggedAny,
-      currentRunStatuses: request.currentRunStatuses,
       locked: request.locked,
-      projectId: request.projectId,
       sort: sortOf(request.sort),
       page: pageOf(request),
     });
@@ -124,14 +121,13 @@ function inputOf(
     $typeName: _,
     ...settings
   } = message ?? none;
-  const removed = removableSettings.filter((name) => unset.includes(name));
   return {
     settings: {
       ...settings,
       // Whether the pool exists is checked later. A string that does not have the form of an id is then treated like an
       // unknown id.
       agentPoolId: agentPoolId as AgentPoolId | undefined,
-      ...Object.fromEntries(removed.map((name) => [name, null])),
+      ...removedSettings(removableSettings, unset),
     },
     // An empty project id selects the default project on creation, and does not move the workspace on update.
     projectId: project ? projectId(project) : undefined,
