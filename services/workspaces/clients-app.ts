@@ -1,6 +1,7 @@
 import type { Action, Target } from "@statehouse/authorization";
 import type { Holder, OrganizationId, WorkspaceId } from "./ids-domain.ts";
-import type { CredentialSettings } from "./organization/domain.ts";
+import type { VersionedCredentialSettings } from "./organization/domain.ts";
+import type { UnprovisionedOrganization } from "./pending-sync/store.ts";
 import type { StateRecord } from "./state-comparison/domain.ts";
 import type { StateSummary } from "./state-summary/domain.ts";
 import type { ManagedResources } from "./workspace-deletion/domain.ts";
@@ -19,20 +20,12 @@ export interface AccessClient {
    * Creates an organization with the settings that restrict credentials, and its owners team with the creator as its
    * member. Repeating the call changes nothing.
    */
-  provisionOrganization(
-    organization: CredentialSettings & {
-      id: OrganizationId;
-      creatorUserId: string;
-      version: bigint;
-    },
-  ): Promise<void>;
+  provisionOrganization(organization: UnprovisionedOrganization): Promise<void>;
   /**
    * Sends the organization's settings that restrict credentials. The access service ignores settings whose version is
    * not higher than the stored version.
    */
-  setOrganizationSettings(
-    settings: CredentialSettings & { organizationId: OrganizationId; version: bigint },
-  ): Promise<void>;
+  setOrganizationSettings(settings: VersionedCredentialSettings): Promise<void>;
   /**
    * Deletes all data of an organization in the access service, including its grants. Repeating the call changes
    * nothing.

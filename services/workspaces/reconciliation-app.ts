@@ -26,21 +26,3 @@ export const overdueWork = async (app: App): Promise<(() => Promise<void>)[][]> 
     }),
   ];
 };
-
-/** Repeats the creation of an organization in the access service if that service has not confirmed it. */
-export async function syncOrganizationById(app: App, id: string): Promise<void> {
-  const organization = await app.reads.pendingSyncs.findUnprovisioned(id);
-  if (organization) await syncOrganization(app, organization);
-}
-
-/** Sends a workspace's placement to the state service again if that service has not confirmed it. */
-export async function syncPlacementById(app: App, workspaceId: string): Promise<void> {
-  const placement = await app.reads.pendingSyncs.findPendingPlacement(workspaceId);
-  if (placement) await syncPlacement(app, placement);
-}
-
-/** Repeats the deletion of a workspace in the state service if that service has not confirmed it. */
-export async function syncDeletionById(app: App, workspaceId: string): Promise<void> {
-  const deletion = await app.reads.pendingSyncs.findPendingDeletion(workspaceId);
-  if (deletion) await syncDeletion(app, deletion);
-}

@@ -14,13 +14,12 @@ const BATCH = 50;
 export const publishDueAutoDestroys = (app: Pick<App, "transaction" | "now">): Promise<number> =>
   app.transaction(async (tx) => {
     const now = app.now();
-    const ids = await tx.workspaces.dueForAutoDestroy(now, BATCH);
-    for (const id of ids) {
-      const workspace = await tx.workspaces.getForUpdate({ id });
+    const workspaces = await tx.workspaces.dueForAutoDestroy(now, BATCH);
+    for (const workspace of workspaces) {
       const dueAt = takeDueMoment(workspace, now);
       if (!dueAt) continue;
       touch(workspace, now);
       await tx.record(workspaceAutoDestroyDue(workspace, dueAt));
     }
-    return ids.length;
+    return workspaces.length;
   });

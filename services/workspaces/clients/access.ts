@@ -11,8 +11,8 @@ export function createAccessClient(channel: Channel, identity: CallOptions): Acc
   const names = createClient(PrincipalNameService, channel, identity);
   const grants = createClient(GrantsService, channel, identity);
   return {
-    async provisionOrganization({ id: organizationId, ...organization }) {
-      await organizations.provisionOrganization({ organizationId, ...organization });
+    async provisionOrganization(organization) {
+      await organizations.provisionOrganization(organization);
     },
     async setOrganizationSettings(settings) {
       await organizations.setOrganizationSettings(settings);

@@ -1,5 +1,5 @@
 import { authorize, type Caller, grantsOf } from "@statehouse/authorization";
-import { remainingMs } from "@statehouse/runtime";
+import { forEachConcurrently, remainingMs } from "@statehouse/runtime";
 import type { App } from "../app.ts";
 import type { OrganizationId } from "../ids-domain.ts";
 import { beginOrganizationDeletion, organizationNotFound } from "../organization/domain.ts";
@@ -94,9 +94,5 @@ async function removeSomeWorkspaces(app: App, id: OrganizationId): Promise<void>
     }
   });
   const deletions = await app.reads.pendingSyncs.pendingDeletionsOf(id, BATCH);
-  for (let start = 0; start < deletions.length; start += PARALLEL) {
-    const some = deletions.slice(start, start + PARALLEL);
-    const outcomes = await Promise.allSettled(some.map((deletion) => syncDeletion(app, deletion)));
-    for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
-  }
+  await forEachConcurrently(PARALLEL, deletions, (deletion) => syncDeletion(app, deletion));
 }

@@ -52,14 +52,8 @@ export async function createOrganization(
     validateOnly,
   });
   if (!validateOnly) {
-    const { id, creatorUserId, revision, userTokensEnabled, maxTtlEnabled } = organization;
-    await syncOrganization(app, {
-      id,
-      creatorUserId,
-      version: revision,
-      userTokensEnabled,
-      maxTtlEnabled,
-    });
+    const { id: organizationId, revision: version } = organization;
+    await syncOrganization(app, { ...organization, organizationId, version });
   }
   return withOrganizationActions(asOwner(caller, organization.id))({
     ...organization,
@@ -152,7 +146,7 @@ export async function syncOrganization(
   organization: UnprovisionedOrganization,
 ): Promise<void> {
   await app.access.provisionOrganization(organization);
-  await app.leases.pendingSyncs.markOrganizationProvisioned(organization.id);
+  await app.leases.pendingSyncs.markOrganizationProvisioned(organization.organizationId);
 }
 
 /** Sends the access service the organization's settings that restrict credentials. */

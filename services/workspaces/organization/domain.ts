@@ -162,6 +162,12 @@ const credentialSettings = [
 
 export type CredentialSettings = Pick<Organization, (typeof credentialSettings)[number]>;
 
+/** The settings that the access service enforces, and the revision of the organization's row as `version`. */
+export interface VersionedCredentialSettings extends CredentialSettings {
+  organizationId: OrganizationId;
+  version: bigint;
+}
+
 /** Returns whether a request contains a setting that the access service enforces. */
 export const changesCredentials = (settings: OrganizationSettings): boolean =>
   credentialSettings.some((name) => settings[name] !== undefined);

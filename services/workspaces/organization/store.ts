@@ -30,12 +30,14 @@ import { ownDataRetentionPolicy, siteDataRetentionPolicy } from "../data-retenti
 import { nameTaken } from "../errors-domain.ts";
 import type { OrganizationId } from "../ids-domain.ts";
 import { containing } from "../parameters-store.ts";
+import { type Unversioned, withVersion } from "../version-store.ts";
 import {
   type CredentialSettings,
   isOrganizationName,
   Organization,
   type OrganizationView,
   organizationNotFound,
+  type VersionedCredentialSettings,
 } from "./domain.ts";
 import { type Plan, planTable } from "./plan-domain.ts";
 
@@ -120,32 +122,24 @@ export interface OrganizationSearch {
 
 export type OrganizationsOfAll = Pick<OrganizationSearch, "query"> & { page: PageInput };
 
-/** The settings that the access service enforces, and the revision of the organization's row as `version`. */
-export interface VersionedCredentialSettings extends CredentialSettings {
-  organizationId: OrganizationId;
-  version: bigint;
-}
-
 /** Reads of active organizations, outside any transaction. */
 const reads = (database: Database) => ({
   /** Returns the settings that the access service enforces. The organization may still be provisioning. */
   async findCredentialSettings(id: string): Promise<VersionedCredentialSettings | undefined> {
-    const [row] = await database.query<
-      Omit<VersionedCredentialSettings, "version"> & { version: string }
-    >(
+    const [row] = await database.query<Unversioned<VersionedCredentialSettings>>(
       // index: organizations_pkey
-      `select o.id as "organizationId", o.revision::text as version,
+      `select o.id as "organizationId", o.revision as version,
          ${selectList("o", credentialColumns)}
        from organizations o where o.id = $1 and o.status <> 'deleting'`,
       [id],
     );
-    return row && { ...row, version: BigInt(row.version) };
+    return row && withVersion(row);
   },
 
   async batchBilling(ids: readonly string[]): Promise<OrganizationBilling[]> {
-    const rows = await database.query<{ id: OrganizationId; plan: Plan; revision: string }>(
+    const rows = await database.query<{ id: OrganizationId; plan: Plan; revision: number }>(
       // index: organizations_pkey
-      `select id, plan, revision::text as revision from organizations
+      `select id, plan, revision from organizations
        where id = any($1) and status = 'active'`,
       [ids],
     );

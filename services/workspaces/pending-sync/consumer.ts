@@ -7,41 +7,51 @@ import {
   WorkspaceUpdatedSchema,
 } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import type { App } from "../app.ts";
-import { syncCredentialSettings } from "../organization/app.ts";
-import {
-  syncDeletionById,
-  syncOrganizationById,
-  syncPlacementById,
-} from "../reconciliation-app.ts";
+import { syncOrganization } from "../organization/app.ts";
+import { syncDeletion } from "../workspace-deletion/app.ts";
+import { syncPlacement } from "../workspace-placement/app.ts";
 
 /**
  * Completes the changes of interrupted requests in the other services. The workspaces service receives its own events
  * for this and reads its own rows. Usually the request has already completed all changes.
  */
-export const pendingSyncProjections = (app: App): Projection[] => [
-  {
-    hints: hint(OrganizationCreatedSchema, organizationIn),
-    refresh: each((id) => syncOrganizationById(app, id)),
-  },
-  {
-    hints: hint(OrganizationUpdatedSchema, organizationIn),
-    refresh: each((id) => syncCredentialSettings(app, id)),
-  },
-  {
-    hints: hint(WorkspaceUpdatedSchema, workspaceIn),
-    refresh: each((id) => syncPlacementById(app, id)),
-  },
-  {
-    hints: hint(WorkspaceDeletedSchema, workspaceIn),
-    refresh: each((id) => syncDeletionById(app, id)),
-  },
-];
+export const pendingSyncProjections = (app: App): Projection[] => {
+  const { findUnprovisioned, findPendingPlacement, findPendingDeletion } = app.reads.pendingSyncs;
+  /** Completes each change that `find` returns: the other service has not confirmed it. */
+  const completing =
+    <Change>(
+      find: (id: string) => Promise<Change | undefined>,
+      complete: (app: App, change: Change) => Promise<void>,
+    ) =>
+    async (ids: readonly string[]) => {
+      for (const id of ids) {
+        const change = await find(id);
+        if (change) await complete(app, change);
+      }
+    };
+  return [
+    {
+      hints: hint(OrganizationCreatedSchema, organizationIn),
+      refresh: completing(findUnprovisioned, syncOrganization),
+    },
+    {
+      hints: hint(OrganizationUpdatedSchema, organizationIn),
+      refresh: completing(app.reads.organizations.findCredentialSettings, ({ access }, settings) =>
+        access.setOrganizationSettings(settings),
+      ),
+    },
+    {
+      hints: hint(WorkspaceUpdatedSchema, workspaceIn),
+      refresh: completing(findPendingPlacement, syncPlacement),
+    },
+    {
+      hints: hint(WorkspaceDeletedSchema, workspaceIn),
+      refresh: completing(findPendingDeletion, syncDeletion),
+    },
+  ];
+};
 
 const organizationIn = ({ organizationId }: { organizationId: string }) =>
   parseId("org", organizationId);
 
 const workspaceIn = ({ workspaceId }: { workspaceId: string }) => parseId("ws", workspaceId);
-
-const each = (sync: (id: string) => Promise<void>) => async (ids: readonly string[]) => {
-  for (const id of ids) await sync(id);
-};

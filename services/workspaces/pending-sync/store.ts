@@ -1,6 +1,7 @@
 import type { Database } from "@statehouse/postgres";
-import type { OrganizationId, ProjectId, WorkspaceId } from "../ids-domain.ts";
-import type { CredentialSettings } from "../organization/domain.ts";
+import type { OrganizationId, WorkspaceId } from "../ids-domain.ts";
+import type { VersionedCredentialSettings } from "../organization/domain.ts";
+import { type Unversioned, withVersion } from "../version-store.ts";
 import type { Placement } from "../workspace-placement/domain.ts";
 import {
   type PendingDeletion,
@@ -9,80 +10,89 @@ import {
 } from "./domain.ts";
 
 /** An organization that the access service has not confirmed yet. */
-export interface UnprovisionedOrganization extends CredentialSettings {
-  id: OrganizationId;
+export interface UnprovisionedOrganization extends VersionedCredentialSettings {
   creatorUserId: string;
-  version: bigint;
 }
 
-type OrganizationRow = Omit<UnprovisionedOrganization, "version"> & { version: number };
-
-interface PlacementRow {
-  workspaceId: WorkspaceId;
-  organizationId: OrganizationId;
-  projectId: ProjectId;
-  version: number;
+/** A kind of change that another service must confirm. */
+interface Kind {
+  table: string;
+  key: string;
+  /** SQL condition: whether the other service has not confirmed the change. */
+  pending: string;
+  columns: string;
 }
 
-const organizationColumns = `id, creator_user_id as "creatorUserId", revision as version,
-  user_tokens_enabled as "userTokensEnabled", max_ttl_enabled as "maxTtlEnabled"`;
-const placementColumns = `id as "workspaceId", organization_id as "organizationId",
-  project_id as "projectId", placement_version as version`;
-const deletionColumns = `workspace_id as "workspaceId", organization_id as "organizationId",
-  project_id as "projectId"`;
-
-const withVersion = <Row extends { version: number }>(row: Row) => ({
-  ...row,
-  version: BigInt(row.version),
-});
+const organizations = {
+  table: "organizations",
+  key: "id",
+  pending: "status = 'provisioning'",
+  columns: `id as "organizationId", creator_user_id as "creatorUserId", revision as version,
+    user_tokens_enabled as "userTokensEnabled", max_ttl_enabled as "maxTtlEnabled"`,
+};
+const placements = {
+  table: "workspaces",
+  key: "id",
+  pending: "placement_acknowledged < placement_version",
+  columns: `id as "workspaceId", organization_id as "organizationId", project_id as "projectId",
+    placement_version as version`,
+};
+const workspaceDeletions = {
+  table: "workspace_deletions",
+  key: "workspace_id",
+  pending: "retry_at is not null",
+  columns: `workspace_id as "workspaceId", organization_id as "organizationId",
+    project_id as "projectId"`,
+};
+const organizationDeletions = {
+  table: "organization_deletions",
+  key: "organization_id",
+  pending: "retry_at is not null",
+  columns: `organization_id as "organizationId"`,
+};
 
 /** Maximum number of rows that a replica claims with one statement. Each row costs a call to another service. */
 const CLAIM = 100;
 
 /** Reads of the changes that another service has not confirmed, outside any transaction. */
-const reads = (database: Database) => ({
-  async findUnprovisioned(id: string): Promise<UnprovisionedOrganization | undefined> {
-    const [row] = await database.query<OrganizationRow>(
-      // index: organizations_pkey
-      `select ${organizationColumns} from organizations where id = $1 and status = 'provisioning'`,
-      [id],
-    );
-    return row && withVersion(row);
-  },
-
-  async findPendingPlacement(id: string): Promise<Placement | undefined> {
-    const [row] = await database.query<PlacementRow>(
-      // index: workspaces_pkey
-      `select ${placementColumns} from workspaces
-       where id = $1 and placement_acknowledged < placement_version`,
-      [id],
-    );
-    return row && withVersion(row);
-  },
-
-  async findPendingDeletion(id: string): Promise<PendingDeletion | undefined> {
-    const [row] = await database.query<PendingDeletion>(
-      // index: workspace_deletions_pkey
-      `select ${deletionColumns} from workspace_deletions
-       where workspace_id = $1 and retry_at is not null`,
+const reads = (database: Database) => {
+  const find = async <Row>({ table, key, pending, columns }: Kind, id: string) => {
+    const [row] = await database.query<Row>(
+      // index: organizations_pkey, workspaces_pkey, workspace_deletions_pkey
+      `select ${columns} from ${table} where ${key} = $1 and ${pending}`,
       [id],
     );
     return row;
-  },
+  };
 
-  /**
-   * Returns deletions of the organization's workspaces that the state service has not confirmed, whether they are due
-   * for a retry or not.
-   */
-  async pendingDeletionsOf(id: OrganizationId, limit: number): Promise<PendingDeletion[]> {
-    return database.query<PendingDeletion>(
-      // index: workspace_deletions_name
-      `select ${deletionColumns} from workspace_deletions
-       where organization_id = $1 and retry_at is not null limit $2`,
-      [id, limit],
-    );
-  },
-});
+  return {
+    async findUnprovisioned(id: string): Promise<UnprovisionedOrganization | undefined> {
+      const row = await find<Unversioned<UnprovisionedOrganization>>(organizations, id);
+      return row && withVersion(row);
+    },
+
+    async findPendingPlacement(id: string): Promise<Placement | undefined> {
+      const row = await find<Unversioned<Placement>>(placements, id);
+      return row && withVersion(row);
+    },
+
+    findPendingDeletion: (id: string): Promise<PendingDeletion | undefined> =>
+      find(workspaceDeletions, id),
+
+    /**
+     * Returns deletions of the organization's workspaces that the state service has not confirmed, whether they are due
+     * for a retry or not.
+     */
+    async pendingDeletionsOf(id: OrganizationId, limit: number): Promise<PendingDeletion[]> {
+      return database.query<PendingDeletion>(
+        // index: workspace_deletions_name
+        `select ${workspaceDeletions.columns} from workspace_deletions
+         where organization_id = $1 and retry_at is not null limit $2`,
+        [id, limit],
+      );
+    },
+  };
+};
 
 /**
  * Single statements outside any transaction. `claim…` returns overdue rows and postpones their next retry, so that
@@ -90,46 +100,29 @@ const reads = (database: Database) => ({
  * confirmed the change.
  */
 const leases = (database: Database) => {
-  const claim = <Row>(table: string, key: string, overdue: string, columns: string, now: Date) =>
+  const claim = <Row>({ table, key, pending, columns }: Kind, now: Date) =>
     database.query<Row>(
       // index: organizations_unsettled, workspaces_unsettled, workspace_deletions_unsettled,
       // organization_deletions_unsettled
       `update ${table} set retry_at = $2 where ${key} = any(array(
-         select ${key} from ${table} where ${overdue} and retry_at <= $1
+         select ${key} from ${table} where ${pending} and retry_at <= $1
          order by retry_at limit ${CLAIM} for update skip locked))
        returning ${columns}`,
       [now, new Date(now.getTime() + RETRY_AFTER_MS)],
     );
 
   return {
-    async claimUnprovisioned(now: Date): Promise<UnprovisionedOrganization[]> {
-      const overdue = "status = 'provisioning'";
-      const rows = await claim<OrganizationRow>(
-        "organizations",
-        "id",
-        overdue,
-        organizationColumns,
-        now,
-      );
-      return rows.map(withVersion);
-    },
+    claimUnprovisioned: async (now: Date): Promise<UnprovisionedOrganization[]> =>
+      (await claim<Unversioned<UnprovisionedOrganization>>(organizations, now)).map(withVersion),
 
-    async claimPendingPlacements(now: Date): Promise<Placement[]> {
-      const overdue = "placement_acknowledged < placement_version";
-      const rows = await claim<PlacementRow>("workspaces", "id", overdue, placementColumns, now);
-      return rows.map(withVersion);
-    },
+    claimPendingPlacements: async (now: Date): Promise<Placement[]> =>
+      (await claim<Unversioned<Placement>>(placements, now)).map(withVersion),
 
-    async claimPendingDeletions(now: Date): Promise<PendingDeletion[]> {
-      const overdue = "retry_at is not null";
-      return claim("workspace_deletions", "workspace_id", overdue, deletionColumns, now);
-    },
+    claimPendingDeletions: (now: Date): Promise<PendingDeletion[]> =>
+      claim(workspaceDeletions, now),
 
-    async claimPendingOrganizationDeletions(now: Date): Promise<PendingOrganizationDeletion[]> {
-      const columns = `organization_id as "organizationId"`;
-      const overdue = "retry_at is not null";
-      return claim("organization_deletions", "organization_id", overdue, columns, now);
-    },
+    claimPendingOrganizationDeletions: (now: Date): Promise<PendingOrganizationDeletion[]> =>
+      claim(organizationDeletions, now),
 
     async markOrganizationProvisioned(id: OrganizationId): Promise<void> {
       await database.query(

@@ -1,5 +1,12 @@
 import { nextVersion } from "@statehouse/events/version";
-import { type Database, type EntityManager, queryIn, recordsOf } from "@statehouse/postgres";
+import {
+  type Database,
+  type EntityManager,
+  loadRows,
+  queryIn,
+  recordsOf,
+  selectWhere,
+} from "@statehouse/postgres";
 import { nameTaken } from "../errors-domain.ts";
 import type { InheritedExecution } from "../execution/domain.ts";
 import type { OrganizationId, ProjectId, WorkspaceId } from "../ids-domain.ts";
@@ -7,6 +14,7 @@ import { isOrganizationName, organizationNotFound } from "../organization/domain
 import type { Plan } from "../organization/plan-domain.ts";
 import { type Project, projectNotFound } from "../project/domain.ts";
 import { inheritedMode, inheritedPool } from "../project/store.ts";
+import { type Unversioned, withVersion } from "../version-store.ts";
 import type { WorkspaceLock } from "../workspace-lock/domain.ts";
 import type { Placement } from "../workspace-placement/domain.ts";
 import {
@@ -36,13 +44,6 @@ type PublishedRow = Omit<PublishedWorkspace, "placementVersion" | "revision"> & 
   placementVersion: number;
   revision: number;
 };
-
-interface PlacementColumns {
-  workspaceId: WorkspaceId;
-  organizationId: OrganizationId;
-  projectId: Placement["projectId"];
-  version: number;
-}
 
 /** SQL conditions on workspace `w` and organization `o`, with their indexes. */
 const byId = "w.id = $1"; // index: workspaces_pkey
@@ -98,6 +99,12 @@ const creationContext = `-- index: organizations_name_key, projects_pkey, worksp
 
 type WorkspaceIds = Pick<Workspace, "id" | "organizationId" | "projectId">;
 
+// index: organizations_pkey
+const selectIds = (condition: Condition) =>
+  `select w.id, w.organization_id as "organizationId", w.project_id as "projectId"
+   from workspaces w join organizations o on o.id = w.organization_id
+   where ${condition} and o.status = 'active'`;
+
 /** Reads of workspaces, outside any transaction. Each read but `search` is one statement. */
 const reads = (database: Database) => ({
   search: createWorkspaceSearch(database),
@@ -115,13 +122,7 @@ const reads = (database: Database) => ({
     const address = addressed(ref);
     if (!address) return undefined;
     const [condition, values] = address;
-    const [row] = await database.query<WorkspaceIds>(
-      // index: organizations_pkey
-      `select w.id, w.organization_id as "organizationId", w.project_id as "projectId"
-       from workspaces w join organizations o on o.id = w.organization_id
-       where ${condition} and o.status = 'active'`,
-      values,
-    );
+    const [row] = await database.query<WorkspaceIds>(selectIds(condition), values);
     return row;
   },
 
@@ -162,7 +163,7 @@ const reads = (database: Database) => ({
   async lockAndPlacement(
     id: WorkspaceId,
   ): Promise<{ lock: WorkspaceLock | null; placement: Placement } | undefined> {
-    const [row] = await database.query<PlacementColumns & { lock: LockJson | null }>(
+    const [row] = await database.query<Unversioned<Placement> & { lock: LockJson | null }>(
       // index: workspaces_pkey
       `select w.id as "workspaceId", w.organization_id as "organizationId",
          w.project_id as "projectId", w.placement_version as version, ${workspaceLock("w")} as lock
@@ -170,11 +171,8 @@ const reads = (database: Database) => ({
       [id],
     );
     if (!row) return undefined;
-    const { workspaceId, organizationId, projectId, version, lock } = row;
-    return {
-      lock: lock && toLock(lock),
-      placement: { workspaceId, organizationId, projectId, version: BigInt(version) },
-    };
+    const { lock, ...placement } = row;
+    return { lock: lock && toLock(lock), placement: withVersion(placement) };
   },
 });
 
@@ -189,10 +187,11 @@ const rows = (em: EntityManager) => {
       const address = addressed(ref);
       if (!address) return undefined;
       const [condition, values] = address;
-      const id = "id" in ref ? ref.id : await idOf(em, condition, values);
-      if (!id) return undefined;
+      const [found] =
+        "id" in ref ? [ref] : await queryIn<WorkspaceIds>(em, selectIds(condition), values);
+      if (!found) return undefined;
       // index: workspaces_pkey
-      const workspace = await records.findForUpdate(id);
+      const workspace = await records.findForUpdate(found.id);
       // If the workspace was renamed while this transaction waited for its row, no workspace has the requested name any
       // longer.
       if (!workspace || ("workspaceName" in ref && workspace.name !== ref.workspaceName)) {
@@ -247,19 +246,19 @@ const rows = (em: EntityManager) => {
     },
 
     /**
-     * Returns the ids of workspaces whose destroy run is due, earliest first, and locks their rows. Rows that another
-     * replica has locked are omitted.
+     * Returns the workspaces whose destroy run is due, earliest first, and locks their rows. Rows that another replica
+     * has locked are omitted.
      */
-    async dueForAutoDestroy(now: Date, limit: number): Promise<WorkspaceId[]> {
-      const found = await queryIn<{ id: WorkspaceId }>(
+    dueForAutoDestroy: (now: Date, limit: number): Promise<Workspace[]> =>
+      loadRows(
         em,
         // index: workspaces_auto_destroy
-        `select id from workspaces where auto_destroy_at <= $1
-       order by auto_destroy_at limit $2 for update skip locked`,
-        [now, limit],
-      );
-      return found.map(({ id }) => id);
-    },
+        selectWhere(em, workspaceSchema, "auto_destroy_at <= $1", [now], {
+          lock: "update skip locked",
+          order: ["autoDestroyAt"],
+          limit,
+        }),
+      ),
 
     /** Locks and returns at most `limit` workspaces of the organization. */
     listForDeletion: (organizationId: OrganizationId, limit: number): Promise<Workspace[]> =>
@@ -328,20 +327,6 @@ const rows = (em: EntityManager) => {
     },
   };
 };
-
-async function idOf(
-  em: EntityManager,
-  condition: string,
-  values: string[],
-): Promise<WorkspaceId | undefined> {
-  const [row] = await queryIn<{ id: WorkspaceId }>(
-    em,
-    `select w.id from workspaces w join organizations o on o.id = w.organization_id
-     where ${condition} and o.status = 'active'`,
-    values,
-  );
-  return row?.id;
-}
 
 /** Single statements outside any transaction that change rows without loading them. */
 const leases = (database: Database) => ({
