@@ -6,7 +6,7 @@ import { targetOf } from "../caller-app.ts";
 import type { OrganizationId, WorkspaceId } from "../ids-domain.ts";
 import type { Tx } from "../nouns.ts";
 import { getOrganization } from "../organization/app.ts";
-import { workspaceNotFound } from "../workspace/domain.ts";
+import { getReadablePlacement } from "../workspace-placement/app.ts";
 import {
   applyDataRetention,
   type DataRetentionInput,
@@ -113,10 +113,12 @@ async function readableTarget(
   if ("organizationName" in target) {
     return [(await getOrganization(app, caller, target.organizationName)).id, null];
   }
-  const found = await app.reads.workspaces.lockAndPlacement(target.workspaceId);
-  if (!found) throw workspaceNotFound();
-  authorize(caller, "workspace:read", found.placement);
-  return [found.placement.organizationId, target.workspaceId];
+  const { organizationId, workspaceId } = await getReadablePlacement(
+    app,
+    caller,
+    target.workspaceId,
+  );
+  return [organizationId, workspaceId];
 }
 
 /**

@@ -14,8 +14,7 @@ import {
   listReservedTagKeys,
   updateReservedTagKey,
 } from "./app.ts";
-import { reservedTagKeyNotFound } from "./domain.ts";
-import type { ReservedTagKeyView } from "./store.ts";
+import { type ReservedTagKey, reservedTagKeyNotFound } from "./domain.ts";
 
 const reservedTagKeyId = idParser("rtk", reservedTagKeyNotFound);
 
@@ -39,7 +38,7 @@ export const reservedTagKeyService = (app: App): ServiceImpl<typeof ReservedTagK
 });
 
 const toProto = (
-  reservedTagKey: ReservedTagKeyView,
+  reservedTagKey: Omit<ReservedTagKey, "organizationId" | "revision">,
 ): MessageInitShape<typeof ReservedTagKeySchema> => ({
   ...reservedTagKey,
   createdAt: timestampFromDate(reservedTagKey.createdAt),

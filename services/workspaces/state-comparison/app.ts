@@ -1,6 +1,6 @@
 import type { App } from "../app.ts";
 import { applySummary, replaceSummary } from "../state-summary/app.ts";
-import { replacePlacement, syncPlacement } from "../workspace-placement/app.ts";
+import { syncPlacement } from "../workspace-placement/app.ts";
 import {
   type Discrepancy,
   differences,
@@ -123,7 +123,8 @@ const healers = {
   // This service's placement was read after the state service's record. If that record nevertheless has a higher
   // placement version, this service has never assigned that version, or has lost it in a restore.
   placementAhead: async (app, { placementVersion }, own) => {
-    if (own && !own.deleted) await replacePlacement(app, own.placement, placementVersion);
+    if (own && !own.deleted)
+      await syncPlacement(app, own.placement, { replacedVersion: placementVersion });
   },
   summaryAhead: async (app, { summary }, own) => {
     if (!own || own.deleted) return;

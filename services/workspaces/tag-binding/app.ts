@@ -6,9 +6,9 @@ import type { WorkspaceId } from "../ids-domain.ts";
 import type { Tx } from "../nouns.ts";
 import { disallowedOverrides } from "../reserved-tag-key/domain.ts";
 import { touch } from "../revision-domain.ts";
-import { type Workspace, workspaceNotFound } from "../workspace/domain.ts";
+import type { Workspace } from "../workspace/domain.ts";
 import { workspaceUpdated } from "../workspace/events-store.ts";
-import type { Placement } from "../workspace-placement/domain.ts";
+import { getReadablePlacement } from "../workspace-placement/app.ts";
 import {
   changesTagBindings,
   checkTagBindingCount,
@@ -27,7 +27,7 @@ export async function listWorkspaceTagBindings(
   caller: Caller,
   workspaceId: WorkspaceId,
 ): Promise<TagBinding[]> {
-  await requireReadable(app, caller, workspaceId);
+  await getReadablePlacement(app, caller, workspaceId);
   return app.reads.tagBindings.ofWorkspace(workspaceId);
 }
 
@@ -41,7 +41,7 @@ export async function listWorkspaceEffectiveTagBindings(
   caller: Caller,
   workspaceId: WorkspaceId,
 ): Promise<EffectiveTagBinding[]> {
-  await requireReadable(app, caller, workspaceId);
+  await getReadablePlacement(app, caller, workspaceId);
   return app.reads.tagBindings.effectiveOfWorkspaces([workspaceId]);
 }
 
@@ -162,16 +162,4 @@ export function checkedTags(
   const after = mergeTagBindings(flat, bindings);
   checkTagBindingCount(after, problems);
   return { after, tagKeys: new Set(names).difference(new Set(bindings.map(({ key }) => key))) };
-}
-
-/** Returns the placement of a workspace. Throws `notFound` if it does not exist or the caller cannot read it. */
-export async function requireReadable(
-  app: App,
-  caller: Caller,
-  workspaceId: WorkspaceId,
-): Promise<Placement> {
-  const found = await app.reads.workspaces.lockAndPlacement(workspaceId);
-  if (!found) throw workspaceNotFound();
-  authorize(caller, "workspace:read", found.placement);
-  return found.placement;
 }

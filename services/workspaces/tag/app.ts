@@ -7,7 +7,7 @@ import { readScopeIn, targetOf } from "../caller-app.ts";
 import type { WorkspaceId } from "../ids-domain.ts";
 import type { Tx } from "../nouns.ts";
 import { touch } from "../revision-domain.ts";
-import { checkOverrides, replaceWorkspaceTags, requireReadable } from "../tag-binding/app.ts";
+import { checkOverrides, replaceWorkspaceTags } from "../tag-binding/app.ts";
 import {
   checkTagBindingCount,
   checkTagNames,
@@ -16,6 +16,7 @@ import {
 } from "../tag-binding/domain.ts";
 import type { Workspace } from "../workspace/domain.ts";
 import { workspaceUpdated } from "../workspace/events-store.ts";
+import { getReadablePlacement } from "../workspace-placement/app.ts";
 import { type Tag, type TagRef, tagNotFound } from "./domain.ts";
 
 /** Returns a page of a workspace's flat tags, ordered by name. */
@@ -25,7 +26,7 @@ export async function listWorkspaceTags(
   workspaceId: WorkspaceId,
   page: PageInput,
 ): Promise<Page<Tag>> {
-  const { organizationId } = await requireReadable(app, caller, workspaceId);
+  const { organizationId } = await getReadablePlacement(app, caller, workspaceId);
   const readable = readScopeIn(caller, "workspace:read", organizationId);
   return app.reads.tags.pageOfWorkspace(workspaceId, readable, page);
 }

@@ -8,7 +8,7 @@ import { readScopeIn, targetOf } from "../caller-app.ts";
 import type { WorkspaceId } from "../ids-domain.ts";
 import { getOrganization } from "../organization/app.ts";
 import { touch } from "../revision-domain.ts";
-import { checkOverrides, replaceWorkspaceTags, requireReadable } from "../tag-binding/app.ts";
+import { checkOverrides, replaceWorkspaceTags } from "../tag-binding/app.ts";
 import {
   checkTagBindingCount,
   mergeTagBindings,
@@ -16,6 +16,7 @@ import {
 } from "../tag-binding/domain.ts";
 import { workspaceNotFound } from "../workspace/domain.ts";
 import { workspaceUpdated } from "../workspace/events-store.ts";
+import { getReadablePlacement } from "../workspace-placement/app.ts";
 import { type Tag, type TagId, tagNotFound } from "./domain.ts";
 import { tagDeleted } from "./store.ts";
 
@@ -58,7 +59,7 @@ async function readableOrNone(
 ): Promise<WorkspaceId | undefined> {
   if (!id) return undefined;
   try {
-    await requireReadable(app, caller, id);
+    await getReadablePlacement(app, caller, id);
     return id;
   } catch (error) {
     if (isNotFound(error)) return undefined;

@@ -22,10 +22,10 @@ import {
  */
 export async function deleteWorkspace(app: App, caller: Caller, ref: WorkspaceRef): Promise<void> {
   const deletion = await app.transaction(async (tx) => {
-    const { workspace, pending, target } = await workspaceOrDeletion(tx, ref);
+    const { workspace, target } = await workspaceOrDeletion(tx, ref);
     const organization = await tx.organizations.get(target.organizationId);
     authorize(caller, forceDeleteAction(organization.allowForceDeleteWorkspaces), target);
-    return pending ?? removeWorkspace(app, tx, workspace);
+    return workspace ? removeWorkspace(app, tx, workspace) : target;
   });
   await syncDeletion(app, deletion);
 }
@@ -38,9 +38,9 @@ export async function deleteWorkspace(app: App, caller: Caller, ref: WorkspaceRe
 export const safeDeleteWorkspace = (app: App, caller: Caller, ref: WorkspaceRef): Promise<void> =>
   withHolderName(app, async () => {
     const begun = await app.transaction(async (tx) => {
-      const { workspace, pending, target } = await workspaceOrDeletion(tx, ref);
+      const { workspace, target } = await workspaceOrDeletion(tx, ref);
       authorize(caller, "workspace:delete", target);
-      if (pending) return { deletion: pending };
+      if (!workspace) return { deletion: target };
       return { id: workspace.id, epoch: takeDeletionLock(workspace, app.now()) };
     });
     const deletion = begun.deletion ?? (await finishSafely(app, begun.id, begun.epoch));
@@ -103,22 +103,16 @@ async function removeWorkspace(app: App, tx: Tx, workspace: Workspace): Promise<
   return { workspaceId, organizationId, projectId };
 }
 
-type DeletionTarget = Pick<PendingDeletion, "workspaceId" | "organizationId" | "projectId">;
-
 /**
- * Returns the workspace. If the request is a repeat and the workspace is already deleted, returns the deletion that the
- * state service has not yet confirmed. Throws `notFound` if neither exists.
+ * Returns the workspace. If the request is a repeat and the workspace is already deleted, returns only the deletion
+ * that the state service has not yet confirmed (`target`). Throws `notFound` if neither exists.
  */
 async function workspaceOrDeletion(
   tx: Tx,
   ref: WorkspaceRef,
-): Promise<
-  | { workspace: Workspace; pending?: undefined; target: DeletionTarget }
-  | { workspace?: undefined; pending: PendingDeletion; target: DeletionTarget }
-> {
+): Promise<{ workspace: Workspace | undefined; target: PendingDeletion }> {
   const workspace = await tx.workspaces.findForUpdate(ref);
-  if (workspace) return { workspace, target: targetOf(workspace) };
-  const pending = await tx.workspaceDeletions.findPending(ref);
-  if (!pending) throw workspaceNotFound();
-  return { pending, target: pending };
+  const target = workspace ? targetOf(workspace) : await tx.workspaceDeletions.findPending(ref);
+  if (!target) throw workspaceNotFound();
+  return { workspace, target };
 }

@@ -45,7 +45,7 @@ export const lockWorkspace = (
 export const unlockWorkspace = (
   app: App,
   caller: Caller,
-  { workspaceId }: { workspaceId: WorkspaceId },
+  workspaceId: WorkspaceId,
 ): Promise<WorkspaceDocument> =>
   withHolderName(app, async () => {
     const workspace = await getLock(app, workspaceId);
@@ -59,7 +59,7 @@ export const unlockWorkspace = (
 export const forceUnlockWorkspace = async (
   app: App,
   caller: Caller,
-  { workspaceId }: { workspaceId: WorkspaceId },
+  workspaceId: WorkspaceId,
 ): Promise<WorkspaceDocument> => {
   const workspace = await getLock(app, workspaceId);
   authorize(caller, "workspace:force-unlock", workspace.placement);

@@ -14,14 +14,10 @@ export const workspaceLockService = (app: App): ServiceImpl<typeof WorkspaceLock
     ),
   }),
   unlockWorkspace: async ({ workspaceId: id }, { caller }) => ({
-    workspace: workspaceToProto(
-      await unlockWorkspace(app, caller, { workspaceId: workspaceId(id) }),
-    ),
+    workspace: workspaceToProto(await unlockWorkspace(app, caller, workspaceId(id))),
   }),
   forceUnlockWorkspace: async ({ workspaceId: id }, { caller }) => ({
-    workspace: workspaceToProto(
-      await forceUnlockWorkspace(app, caller, { workspaceId: workspaceId(id) }),
-    ),
+    workspace: workspaceToProto(await forceUnlockWorkspace(app, caller, workspaceId(id))),
   }),
   getLock: async ({ workspaceId: id }) => {
     const { lock, placement } = await getLock(app, workspaceId(id));

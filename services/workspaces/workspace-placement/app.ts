@@ -1,3 +1,4 @@
+import { authorize, type Caller } from "@statehouse/authorization";
 import type { App } from "../app.ts";
 import type { WorkspaceId } from "../ids-domain.ts";
 import { type Workspace, workspaceNotFound } from "../workspace/domain.ts";
@@ -12,23 +13,17 @@ export async function syncPendingPlacement(app: App, workspace: Workspace): Prom
   if (placement) await syncPlacement(app, placement);
 }
 
-/** Sends a placement to the state service and records that it was confirmed. */
-export async function syncPlacement(app: App, placement: Placement): Promise<void> {
-  await app.state.setPlacement(placement);
-  await app.leases.pendingSyncs.markPlacementSynced(placement);
-}
-
 /**
- * Replaces the placement that the state service has stored for a workspace, provided that its stored version is still
- * `replacedVersion`: a version that this service has never assigned, or has lost in a restore. Without
- * `replacedVersion`, the state service would ignore a placement with a lower version.
+ * Sends a placement to the state service and records that it was confirmed. The state service ignores it if the stored
+ * version is higher, unless that is still `replacedVersion`: a version that this service has never assigned, or has lost
+ * in a restore.
  */
-export async function replacePlacement(
+export async function syncPlacement(
   app: App,
   placement: Placement,
-  replacedVersion: bigint,
+  replaced?: { replacedVersion: bigint },
 ): Promise<void> {
-  await app.state.setPlacement(placement, { replacedVersion });
+  await app.state.setPlacement(placement, replaced);
   await app.leases.pendingSyncs.markPlacementSynced(placement);
 }
 
@@ -52,4 +47,15 @@ export async function getPlacement(app: App, id: WorkspaceId): Promise<Placement
   const found = await app.reads.workspaces.lockAndPlacement(id);
   if (!found) throw workspaceNotFound();
   return found.placement;
+}
+
+/** Returns the placement of a workspace. Throws `notFound` if it does not exist or the caller cannot read it. */
+export async function getReadablePlacement(
+  app: App,
+  caller: Caller,
+  id: WorkspaceId,
+): Promise<Placement> {
+  const placement = await getPlacement(app, id);
+  authorize(caller, "workspace:read", placement);
+  return placement;
 }
