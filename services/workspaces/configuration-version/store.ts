@@ -1,6 +1,6 @@
 import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
-import { reportedByOther } from "../errors-domain.ts";
 import type { WorkspaceId } from "../ids-domain.ts";
+import { saveReport } from "../run-report/store.ts";
 import type {
   ConfigurationVersion,
   ConfigurationVersionId,
@@ -39,36 +39,18 @@ const rows = (em: EntityManager) => ({
    * Inserts the configuration version or replaces its stored report. Throws a conflict if a concurrent report from
    * another runner or for another workspace was stored first.
    */
-  async save(version: ConfigurationVersion): Promise<void> {
-    // Not a record: the lock of this workspace's row does not exclude a concurrent report for another workspace. The
-    // upsert detects that report, and the error names the id.
-    const [saved] = await queryIn(
-      em,
-      // index: configuration_versions_pkey
-      `insert into configuration_versions (id, runner, workspace_id, revision, created_at, speculative,
-         commit_sha, commit_url, report)
-       values ($1, $9, $2, $3, $4, $5, $6, $7, $8)
-       on conflict (id) do update set runner = excluded.runner, revision = excluded.revision,
-         created_at = excluded.created_at, speculative = excluded.speculative,
-         commit_sha = excluded.commit_sha, commit_url = excluded.commit_url,
-         report = excluded.report
-         where configuration_versions.workspace_id = excluded.workspace_id
-           and configuration_versions.runner = excluded.runner
-       returning id`,
-      [
-        version.id,
-        version.workspaceId,
-        version.revision,
-        version.createdAt,
-        version.speculative,
-        version.commitSha,
-        version.commitUrl,
-        JSON.stringify(version.report),
-        version.runner,
-      ],
-    );
-    if (!saved) throw reportedByOther(version.id);
-  },
+  save: (version: ConfigurationVersion): Promise<void> =>
+    saveReport(em, "configuration_versions", {
+      id: version.id,
+      runner: version.runner,
+      workspace_id: version.workspaceId,
+      revision: version.revision,
+      created_at: version.createdAt,
+      speculative: version.speculative,
+      commit_sha: version.commitSha,
+      commit_url: version.commitUrl,
+      report: JSON.stringify(version.report),
+    }),
 
   /** Updates the workspace's current configuration version: the newest one that is not speculative. */
   async showOn(workspaceId: WorkspaceId): Promise<void> {

@@ -51,8 +51,8 @@ export const lockAsRun = (
  */
 export const unlockAsRun = (app: App, { workspaceId, runId, runner }: RunLock): Promise<void> =>
   withHolderName(app, async () => {
-    const reporter = await app.reads.runs.runnerOf(runId);
-    if (reporter !== undefined && reporter !== runner) throw reportedByOther(runId);
+    const reported = await app.reads.runs.reporterOf(runId);
+    if (reported && reported.runner !== runner) throw reportedByOther(runId);
     const epoch = epochToUnlock(await getLock(app, workspaceId), holderOf(runId));
     const summary = await app.state.sealLock(workspaceId, epoch, { discardPending: false });
     await app.transaction(async (tx) => {

@@ -40,5 +40,5 @@ export const listEndedRuns = (app: App, ids: readonly string[]): Promise<string[
  * Called by the state service: returns the workspace that a run was reported for; undefined if the run was not reported
  * yet.
  */
-export const getRunWorkspace = (app: App, id: string): Promise<WorkspaceId | undefined> =>
-  app.reads.runs.workspaceOf(id);
+export const getRunWorkspace = async (app: App, id: string): Promise<WorkspaceId | undefined> =>
+  (await app.reads.runs.reporterOf(id))?.workspaceId;

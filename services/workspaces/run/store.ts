@@ -2,8 +2,8 @@ import { listed, published } from "@statehouse/events";
 import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
 import { RunEndedSchema } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import { organizationIsActive } from "../active-organization-store.ts";
-import { reportedByOther } from "../errors-domain.ts";
 import type { OrganizationId, RunId, WorkspaceId } from "../ids-domain.ts";
+import { saveReport } from "../run-report/store.ts";
 import { isEnded, isMeasured, type Run, type RunView } from "./domain.ts";
 
 /** A stored run. `inWindow` is true if the run is part of the workspace's performance. */
@@ -46,23 +46,14 @@ const reads = (database: Database) => ({
     );
   },
 
-  async workspaceOf(id: string): Promise<WorkspaceId | undefined> {
-    const [row] = await database.query<{ workspaceId: WorkspaceId }>(
+  /** Returns the workspace that the run was reported for, and the runner that reported it. */
+  async reporterOf(id: string): Promise<{ workspaceId: WorkspaceId; runner: string } | undefined> {
+    const [row] = await database.query<{ workspaceId: WorkspaceId; runner: string }>(
       // index: runs_pkey
-      `select workspace_id as "workspaceId" from runs where id = $1`,
+      `select workspace_id as "workspaceId", runner from runs where id = $1`,
       [id],
     );
-    return row?.workspaceId;
-  },
-
-  /** Returns the runner that reported the run. */
-  async runnerOf(id: RunId): Promise<string | undefined> {
-    const [row] = await database.query<{ runner: string }>(
-      // index: runs_pkey
-      "select runner from runs where id = $1",
-      [id],
-    );
-    return row?.runner;
+    return row;
   },
 
   async listEnded(ids: readonly string[]): Promise<string[]> {
@@ -102,44 +93,24 @@ const rows = (em: EntityManager) => ({
    * Inserts the run or replaces its stored report. Removes the run from the performance window, which the use case must
    * then fill. Throws a conflict if a concurrent report from another runner or for another workspace was stored first.
    */
-  async save(run: Run): Promise<void> {
-    // Not a record: the lock of this workspace's row does not exclude a concurrent report for another workspace. The
-    // upsert detects that report, and the error names the id.
-    const [saved] = await queryIn(
-      em,
-      // index: runs_pkey
-      `insert into runs (id, runner, workspace_id, revision, status, created_at, plan_only,
-         configuration_version_id, policy_check_failed, plan_ms, apply_ms, measured, ended,
-         in_window, report)
-       values ($1, $14, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, false, $13)
-       on conflict (id) do update set runner = excluded.runner, revision = excluded.revision, status = excluded.status,
-         created_at = excluded.created_at, plan_only = excluded.plan_only,
-         configuration_version_id = excluded.configuration_version_id,
-         policy_check_failed = excluded.policy_check_failed, plan_ms = excluded.plan_ms,
-         apply_ms = excluded.apply_ms, measured = excluded.measured, ended = excluded.ended, in_window = false,
-         report = excluded.report
-         where runs.workspace_id = excluded.workspace_id
-           and runs.runner = excluded.runner
-       returning id`,
-      [
-        run.id,
-        run.workspaceId,
-        run.revision,
-        run.status,
-        run.createdAt,
-        run.planOnly,
-        run.configurationVersionId,
-        run.policyCheckFailed,
-        run.planMs,
-        run.applyMs,
-        isMeasured(run.status),
-        isEnded(run.status),
-        JSON.stringify(run.report),
-        run.runner,
-      ],
-    );
-    if (!saved) throw reportedByOther(run.id);
-  },
+  save: (run: Run): Promise<void> =>
+    saveReport(em, "runs", {
+      id: run.id,
+      runner: run.runner,
+      workspace_id: run.workspaceId,
+      revision: run.revision,
+      status: run.status,
+      created_at: run.createdAt,
+      plan_only: run.planOnly,
+      configuration_version_id: run.configurationVersionId,
+      policy_check_failed: run.policyCheckFailed,
+      plan_ms: run.planMs,
+      apply_ms: run.applyMs,
+      measured: isMeasured(run.status),
+      ended: isEnded(run.status),
+      in_window: false,
+      report: JSON.stringify(run.report),
+    }),
 
   /** Returns the newest measured run outside the performance window. */
   async newestOutside(workspaceId: WorkspaceId): Promise<KeptRun | undefined> {

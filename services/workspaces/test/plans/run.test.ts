@@ -35,9 +35,8 @@ beforeAll(async () => {
   const { database } = seeded;
   const reads = createReads(database);
   await reads.runs.batch(["run-5", "run-6"]);
-  await reads.runs.workspaceOf("run-5");
+  await reads.runs.reporterOf("run-5");
   await reads.runs.placement("run-5", "ws-1");
-  await reads.runs.runnerOf("run-5");
   await reads.runs.listEnded(["run-5", "run-6"]);
   await reads.configurationVersions.batch(["cv-1", "cv-2"]);
   await reads.workspaceReadmes.batch(["ws-1", "ws-2"]);
