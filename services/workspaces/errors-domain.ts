@@ -48,9 +48,6 @@ export const workspaceDeletionOvertaken = () =>
     "The workspace was no longer locked for its deletion, which took too long; nothing was deleted.",
   );
 
-export const reasonTooLong = (most: number) =>
-  invalid([{ field: "reason", detail: `Reason is too long (maximum is ${most} characters)` }]);
-
 export const workspaceAlreadyUnlocked = () =>
   conflict("already_unlocked", "The workspace is already unlocked.");
 

@@ -8,6 +8,7 @@ export const holdsNul = (text: string): boolean => text.includes("\0");
  * limits. These limits are far above practical values and keep pages of documents small.
  */
 export const limits = {
+  name: 255,
   description: 4096,
   workingDirectory: 1024,
   sourceName: 255,
@@ -21,6 +22,12 @@ export const limits = {
 export function checkText(field: string, text: string, most: number, problems: Problems): void {
   if (holdsNul(text)) problems.add(field, `${inWords(field)} is invalid`);
   else if (text.length > most) problems.add(field, tooLong(field, most));
+}
+
+/** Checks a name in which all characters are allowed, and adds its problems to `problems`. */
+export function checkName(name: string, problems: Problems): void {
+  if (name.trim() === "") problems.add("name", "Name can't be blank");
+  else checkText("name", name, limits.name, problems);
 }
 
 /** Checks a list of at most `entries` strings in `field` and adds its problems to `problems`. */

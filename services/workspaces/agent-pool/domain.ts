@@ -2,7 +2,7 @@ import { conflict, notFound, type Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import { newRow } from "@statehouse/postgres/new-row";
 import type { AgentPoolId, OrganizationId, ProjectId, WorkspaceId } from "../ids-domain.ts";
-import { holdsNul } from "../text-domain.ts";
+import { checkName } from "../text-domain.ts";
 
 /** An agent pool: a record to which the attribute `agent-pool-id` of workspaces refers. Statehouse runs no agents. */
 export class AgentPool {
@@ -55,8 +55,6 @@ export const newAgentPool = (
     createdAt: now,
   });
 
-const MAX_LENGTH = 255;
-
 /** Applies settings and adds violated rules to `problems`. */
 export function applyAgentPoolSettings(
   pool: AgentPool,
@@ -65,17 +63,10 @@ export function applyAgentPoolSettings(
 ): void {
   if (name !== undefined) pool.name = name;
   if (organizationScoped !== undefined) pool.organizationScoped = organizationScoped;
-  const problem = problemOfName(pool.name);
-  if (problem !== undefined) problems.add("name", problem);
+  checkName(pool.name, problems);
   pool.revision = nextVersion(pool.revision, now);
 }
 
-function problemOfName(name: string): string | undefined {
-  if (name.trim() === "") return "Name can't be blank";
-  if (holdsNul(name)) return "Name is invalid";
-  if (name.length > MAX_LENGTH) return `Name is too long (maximum is ${MAX_LENGTH} characters)`;
-  return undefined;
-}
 
 export const agentPoolNotFound = () => notFound("agent pool");
 

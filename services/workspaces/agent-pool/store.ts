@@ -160,10 +160,14 @@ const rows = (em: EntityManager) => {
     ...records,
 
     /**
-     * Returns whether the pool belongs to the organization. Locks the pool's row, so that the result remains true until
-     * the transaction ends.
+     * Returns whether a request contains a pool, and the pool belongs to the organization. Locks the pool's row, so that
+     * the result remains true until the transaction ends.
      */
-    async belongsTo(id: AgentPoolId, organizationId: OrganizationId): Promise<boolean> {
+    async isKnown(
+      id: AgentPoolId | null | undefined,
+      organizationId: OrganizationId,
+    ): Promise<boolean> {
+      if (!id) return false;
       return existsIn(
         em,
         // index: agent_pools_pkey

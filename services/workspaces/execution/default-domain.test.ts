@@ -1,31 +1,21 @@
 import { AppError, Problems } from "@statehouse/errors";
 import { expect, test } from "vitest";
-import {
-  type DefaultExecution,
-  type DefaultExecutionInput,
-  resolveDefaultExecution,
-} from "./default-domain.ts";
-import type { ExecutionMode } from "./domain.ts";
+import { applyDefaultExecution, type DefaultExecutionInput } from "./default-domain.ts";
 
 const pool = "apool-1234567890123456";
-const local: DefaultExecution<ExecutionMode> = {
-  defaultExecutionMode: "local",
-  defaultAgentPoolId: null,
-};
-const agent: DefaultExecution<ExecutionMode> = {
-  defaultExecutionMode: "agent",
-  defaultAgentPoolId: pool,
-};
+const local = { defaultExecutionMode: "local", defaultAgentPoolId: null } as const;
+const agent = { defaultExecutionMode: "agent", defaultAgentPoolId: pool } as const;
 
-const outcome = (current: DefaultExecution<ExecutionMode>, input: DefaultExecutionInput) => {
+const outcome = (current: typeof local | typeof agent, input: DefaultExecutionInput) => {
   const problems = new Problems();
-  const resolved = resolveDefaultExecution(current, input, problems);
+  const row = { ...current };
+  applyDefaultExecution(row, input, { problems, poolKnown: true });
   try {
     problems.throwIfAny();
   } catch (error) {
     return error instanceof AppError ? error.message : error;
   }
-  return [resolved.defaultExecutionMode, resolved.defaultAgentPoolId];
+  return [row.defaultExecutionMode, row.defaultAgentPoolId];
 };
 
 test.each([

@@ -3,8 +3,9 @@ import type { AgentPoolId } from "../ids-domain.ts";
 import { type ExecutionMode, isExecutionMode } from "./domain.ts";
 
 /** The execution mode that workspaces inherit, and the agent pool that they use in the mode `agent`. */
-export interface DefaultExecution<Mode> {
-  defaultExecutionMode: Mode;
+interface DefaultExecution {
+  /** Null if a project inherits the mode of its organization. */
+  defaultExecutionMode: ExecutionMode | null;
   defaultAgentPoolId: AgentPoolId | null;
 }
 
@@ -16,31 +17,27 @@ export interface DefaultExecutionInput {
 
 const POOL = "defaultAgentPoolId";
 
-export const unknownDefaultAgentPool = (problems: Problems): void =>
-  problems.add(POOL, "Default agent pool is invalid");
-
 /**
- * Returns the default mode and pool that an organization or project has after a request, and adds contradictions to
- * `problems`. Changing the mode from `agent` to another mode clears the pool.
+ * Applies the default mode and pool of a request to an organization or project, and adds violated rules to `problems`.
+ * Changing the mode from `agent` to another mode clears the pool. `poolKnown` is whether the requested pool belongs to
+ * the organization.
  */
-export function resolveDefaultExecution<Mode extends ExecutionMode | null>(
-  current: DefaultExecution<Mode | ExecutionMode>,
-  { defaultExecutionMode: mode, defaultAgentPoolId: agentPoolId }: DefaultExecutionInput,
-  problems: Problems,
-): DefaultExecution<Mode | ExecutionMode> {
+export function applyDefaultExecution(
+  row: DefaultExecution,
+  { defaultExecutionMode: mode, defaultAgentPoolId: pool }: DefaultExecutionInput,
+  { problems, poolKnown }: { problems: Problems; poolKnown: boolean },
+): void {
   if (mode !== undefined && !isExecutionMode(mode)) {
     problems.add("defaultExecutionMode", "Default execution mode is invalid");
-    return current;
+  } else {
+    if (mode !== undefined) row.defaultExecutionMode = mode;
+    if (pool !== undefined) row.defaultAgentPoolId = pool;
+    if (row.defaultExecutionMode !== "agent") {
+      if (pool) problems.add(POOL, "must not be specified unless using 'agent' execution mode");
+      row.defaultAgentPoolId = null;
+    } else if (row.defaultAgentPoolId === null) {
+      problems.add(POOL, "must be specified when using 'agent' execution mode");
+    }
   }
-  const defaultExecutionMode: Mode | ExecutionMode = mode ?? current.defaultExecutionMode;
-  if (defaultExecutionMode !== "agent") {
-    if (agentPoolId)
-      problems.add(POOL, "must not be specified unless using 'agent' execution mode");
-    return { defaultExecutionMode, defaultAgentPoolId: null };
-  }
-  const defaultAgentPoolId = agentPoolId === undefined ? current.defaultAgentPoolId : agentPoolId;
-  if (defaultAgentPoolId === null) {
-    problems.add(POOL, "must be specified when using 'agent' execution mode");
-  }
-  return { defaultExecutionMode, defaultAgentPoolId };
+  if (pool && !poolKnown) problems.add(POOL, "Default agent pool is invalid");
 }

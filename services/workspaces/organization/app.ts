@@ -112,8 +112,7 @@ export async function updateOrganization(
         if (problem !== undefined) problems.add("name", problem);
         organization.name = newName;
       }
-      const pool = settings.defaultAgentPoolId;
-      const poolKnown = !!pool && (await tx.agentPools.belongsTo(pool, id));
+      const poolKnown = await tx.agentPools.isKnown(settings.defaultAgentPoolId, id);
       applyOrganizationSettings(organization, settings, { problems, poolKnown });
       problems.throwIfAny();
       touch(organization, app.now());

@@ -2,11 +2,7 @@ import { forbidden, inWords, notFound, Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import { newRow } from "@statehouse/postgres/new-row";
 import type { DataRetentionPolicyView } from "../data-retention-policy/domain.ts";
-import {
-  type DefaultExecutionInput,
-  resolveDefaultExecution,
-  unknownDefaultAgentPool,
-} from "../execution/default-domain.ts";
+import { applyDefaultExecution, type DefaultExecutionInput } from "../execution/default-domain.ts";
 import type { ExecutionMode } from "../execution/domain.ts";
 import type { AgentPoolId, OrganizationId, ProjectId } from "../ids-domain.ts";
 import { RETRY_AFTER_MS } from "../pending-sync/domain.ts";
@@ -230,14 +226,7 @@ export function applyOrganizationSettings(
     checkText("ownersTeamSamlRoleId", ownersTeamSamlRoleId, limits.samlRoleId, problems);
     organization.ownersTeamSamlRoleId = ownersTeamSamlRoleId || null;
   }
-  const { defaultExecutionMode, defaultAgentPoolId } = resolveDefaultExecution(
-    organization,
-    settings,
-    problems,
-  );
-  if (settings.defaultAgentPoolId && !poolKnown) unknownDefaultAgentPool(problems);
-  organization.defaultExecutionMode = defaultExecutionMode;
-  organization.defaultAgentPoolId = defaultAgentPoolId;
+  applyDefaultExecution(organization, settings, { problems, poolKnown });
 }
 
 /**

@@ -148,9 +148,9 @@ async function apply(
   const { id: projectId, organizationId } = project;
   const problems = new Problems();
   const durationBefore = project.autoDestroyActivityDuration;
-  const { name, defaultAgentPoolId: pool } = settings;
+  const { name, defaultAgentPoolId } = settings;
   const renamed = name !== undefined && name !== project.name && isProjectName(name);
-  const poolKnown = !!pool && (await tx.agentPools.belongsTo(pool, organizationId));
+  const poolKnown = await tx.agentPools.isKnown(defaultAgentPoolId, organizationId);
   applyProjectSettings(project, settings, { problems, poolKnown });
   const bindings = tagBindings && mergeTagBindings([], tagBindings);
   if (tagBindings && bindings) {

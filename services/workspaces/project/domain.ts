@@ -2,11 +2,7 @@ import { conflict, notFound, type Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import { newRow } from "@statehouse/postgres/new-row";
 import { checkActivityDuration } from "../auto-destroy/domain.ts";
-import {
-  type DefaultExecutionInput,
-  resolveDefaultExecution,
-  unknownDefaultAgentPool,
-} from "../execution/default-domain.ts";
+import { applyDefaultExecution, type DefaultExecutionInput } from "../execution/default-domain.ts";
 import type { ExecutionMode } from "../execution/domain.ts";
 import type { AgentPoolId, OrganizationId, ProjectId } from "../ids-domain.ts";
 import { checkText, limits } from "../text-domain.ts";
@@ -116,13 +112,10 @@ export function applyProjectSettings(
     project.defaultAgentPoolId = null;
     return;
   }
-  const execution = resolveDefaultExecution<null>(project, settings, problems);
-  if (settings.defaultAgentPoolId && !poolKnown) unknownDefaultAgentPool(problems);
-  if (overwrites === true && execution.defaultExecutionMode === null) {
+  applyDefaultExecution(project, settings, { problems, poolKnown });
+  if (overwrites === true && project.defaultExecutionMode === null) {
     problems.add("defaultExecutionMode", mustBeGiven);
   }
-  project.defaultExecutionMode = execution.defaultExecutionMode;
-  project.defaultAgentPoolId = execution.defaultAgentPoolId;
 }
 
 const mustBeGiven =

@@ -2,7 +2,7 @@ import { notFound, type Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import { newRow } from "@statehouse/postgres/new-row";
 import type { OrganizationId, SshKeyId } from "../ids-domain.ts";
-import { holdsNul } from "../text-domain.ts";
+import { checkName } from "../text-domain.ts";
 
 /** An SSH key with which runners clone configurations from version control. */
 export class SshKey {
@@ -39,8 +39,6 @@ export const newSshKey = (id: SshKeyId, organizationId: OrganizationId, now: Dat
     createdAt: now,
   });
 
-const MAX_NAME = 255;
-
 /** Applies the values of a request and adds violated rules to `problems`. */
 export function applySshKey(
   sshKey: SshKey,
@@ -52,11 +50,7 @@ export function applySshKey(
   }: { encryptColumn(value: string): string; problems: Problems; now: Date },
 ): void {
   if (name !== undefined) sshKey.name = name;
-  if (sshKey.name.trim() === "") problems.add("name", "Name can't be blank");
-  else if (holdsNul(sshKey.name)) problems.add("name", "Name is invalid");
-  else if (sshKey.name.length > MAX_NAME) {
-    problems.add("name", `Name is too long (maximum is ${MAX_NAME} characters)`);
-  }
+  checkName(sshKey.name, problems);
   if (value === "") problems.add("value", "Value can't be blank");
   else if (value !== undefined) sshKey.sealedValue = encryptColumn(value);
   sshKey.revision = nextVersion(sshKey.revision, now);

@@ -1,14 +1,13 @@
-import { invalid } from "@statehouse/errors";
+import { Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import {
-  reasonTooLong,
   workspaceAlreadyUnlocked,
   workspaceLockedByOther,
   workspaceLockedForDeletion,
   workspaceLockHeld,
 } from "../errors-domain.ts";
 import type { Holder } from "../ids-domain.ts";
-import { holdsNul } from "../text-domain.ts";
+import { checkText } from "../text-domain.ts";
 
 export interface WorkspaceLock {
   holder: Holder;
@@ -50,8 +49,9 @@ export function takeLock(
   reason: string,
   now: Date,
 ): WorkspaceLock {
-  if (holdsNul(reason)) throw invalid([{ field: "reason", detail: "Reason is invalid" }]);
-  if (reason.length > MAX_REASON_LENGTH) throw reasonTooLong(MAX_REASON_LENGTH);
+  const problems = new Problems();
+  checkText("reason", reason, MAX_REASON_LENGTH, problems);
+  problems.throwIfAny();
   if (workspace.lock) throw workspaceLockHeld(workspace.lock.holder);
   if (isBeingDeleted(workspace, now)) throw workspaceLockedForDeletion();
   const epoch = nextVersion(workspace.lastLockEpoch, now);

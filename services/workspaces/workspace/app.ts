@@ -86,7 +86,7 @@ export async function createWorkspace(
       workspace.globalRemoteState = context.defaultRemoteStateAccess;
       const problems = new Problems();
       const { settings } = input;
-      const poolKnown = await isPoolKnown(tx, workspace, settings);
+      const poolKnown = await tx.agentPools.isKnown(settings.agentPoolId, organizationId);
       const conditions = validationContext(app, { poolKnown, inherited, plan });
       applySettings(workspace, settings, { ...conditions, nameTaken, problems });
       const tags = { current: [], ...checkedTags(input, problems) };
@@ -207,9 +207,10 @@ export async function updateWorkspace(
       const { sourceName: _, sourceUrl: __, ...settings } = input.settings;
       const { name } = settings;
       const renamed = name !== undefined && name !== workspace.name;
-      const poolKnown = await isPoolKnown(tx, workspace, settings);
+      const { projectId, organizationId } = workspace;
+      const poolKnown = await tx.agentPools.isKnown(settings.agentPoolId, organizationId);
       const { plan, nameTaken, ...inherited } = await tx.workspaces.settingsContext(
-        workspace.projectId,
+        projectId,
         renamed ? name : undefined,
       );
       const conditions = validationContext(app, { poolKnown, inherited, plan });
@@ -312,14 +313,6 @@ const changesSettings = ({
   settings,
 }: Pick<WorkspaceInput, "tagBindings" | "settings">): boolean =>
   Object.values({ tagBindings, ...settings }).some((value) => value !== undefined);
-
-/** Returns whether the agent pool of a request belongs to the workspace's organization. */
-const isPoolKnown = async (
-  tx: Tx,
-  { organizationId }: Workspace,
-  { agentPoolId }: WorkspaceSettings,
-): Promise<boolean> =>
-  !!agentPoolId && (await tx.agentPools.belongsTo(agentPoolId, organizationId));
 
 /** Returns the values that the validation of settings needs in addition to the workspace and the request. */
 function validationContext(

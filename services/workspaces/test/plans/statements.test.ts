@@ -197,7 +197,7 @@ beforeAll(async () => {
     await tx.tags.get("tag-2001");
     for (const readable of [all, some]) await tx.tags.namesOf("org-1", ["tag-2001"], readable);
     await tx.tags.remove("org-1", ["tag-4001"]);
-    expect(await tx.agentPools.belongsTo("apool-1", "org-1")).toBe(true);
+    expect(await tx.agentPools.isKnown("apool-1", "org-1")).toBe(true);
     expect(await tx.agentPools.inUse("apool-1")).toBe(false);
     const pool = await tx.agentPools.getForUpdate("apool-1");
     const relations = {
