@@ -30,26 +30,15 @@ export function runnerOf(caller: Caller): string {
 }
 
 /**
- * Returns the projects and workspaces of one organization in which the caller may perform `action`, in the form that
- * SQL conditions use.
+ * Returns the projects and workspaces in which the caller may perform `action`, in the form that SQL conditions use. By
+ * default, from all organizations of the caller.
  */
-export function readScopeIn(caller: Caller, action: Action, organizationId: string): ReadScope {
-  const found = scope(grantsOf(caller), action, organizationId);
-  return {
-    memberOf: [organizationId],
-    organizationIds: found.all ? [organizationId] : [],
-    projectIds: found.all ? [] : found.projectIds,
-    workspaceIds: found.all ? [] : found.workspaceIds,
-  };
-}
-
-/**
- * Returns the projects and workspaces in which the caller may perform `action`, from all organizations of the caller,
- * in the form that SQL conditions use.
- */
-export function readScopeOf(caller: Caller, action: Action): ReadScope {
+export function readScopeOf(
+  caller: Caller,
+  action: Action,
+  memberOf: readonly string[] = [...grantsOf(caller).organizations.keys()],
+): ReadScope {
   const grants = grantsOf(caller);
-  const memberOf = [...grants.organizations.keys()];
   const scopes = memberOf.map((id) => ({ id, scope: scope(grants, action, id) }));
   return {
     memberOf,

@@ -1,8 +1,10 @@
 import { type Caller, requireAdministrator } from "@statehouse/authorization";
 import { Problems } from "@statehouse/errors";
 import type { Page } from "@statehouse/postgres/paging";
-import type { AdministeredWorkspace } from "../administered-workspace/domain.ts";
-import type { AdministeredWorkspaceSearch } from "../administered-workspace/store.ts";
+import type {
+  AdministeredWorkspace,
+  AdministeredWorkspaceSearch,
+} from "../administered-workspace/store.ts";
 import { type WithAllowedActions, withOrganizationActions } from "../allowed-actions-app.ts";
 import type { App } from "../app.ts";
 import { changeRetention } from "../data-retention-policy/app.ts";

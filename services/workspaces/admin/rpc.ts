@@ -5,15 +5,11 @@ import type {
   AdminService,
 } from "@statehouse/proto/statehouse/workspaces/v1/admin";
 import type { ServiceImpl } from "@statehouse/rpc";
-import {
-  administeredWorkspaceSortKeys,
-  administeredWorkspaceSortOf,
-} from "../administered-workspace/domain.ts";
 import type { App } from "../app.ts";
 import { nullIsAbsent } from "../message-rpc.ts";
 import { organizationToProto } from "../organization/rpc.ts";
 import { runToProto } from "../run/rpc.ts";
-import { sortUnknown } from "../workspace/domain.ts";
+import { administeredWorkspaceSortKeys, sortOf } from "../workspace/domain.ts";
 import {
   type AdministeredWorkspaceView,
   deleteAnyOrganization,
@@ -46,10 +42,12 @@ export const adminService = (app: App): ServiceImpl<typeof AdminService> => ({
     return { organizations: organizations.map(organizationToProto), totalCount: total };
   },
   listAllWorkspaces: async ({ query, currentRunStatuses, sort, ...page }, { caller }) => {
-    const sortKey = administeredWorkspaceSortOf(sort);
-    if (!sortKey) throw sortUnknown(administeredWorkspaceSortKeys);
-    const search = { query, currentRunStatuses, sort: sortKey, page: pageOf(page) };
-    const { rows, total } = await listAllWorkspaces(app, caller, search);
+    const { rows, total } = await listAllWorkspaces(app, caller, {
+      query,
+      currentRunStatuses,
+      sort: sortOf(administeredWorkspaceSortKeys, sort),
+      page: pageOf(page),
+    });
     return { workspaces: rows.map(administeredWorkspaceToProto), totalCount: total };
   },
   getAnyOrganization: async ({ name }, { caller }) => ({

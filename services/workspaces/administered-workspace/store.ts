@@ -1,7 +1,18 @@
 import { type Database, offsetOf, withTotal } from "@statehouse/postgres";
 import type { Page, PageInput } from "@statehouse/postgres/paging";
+import type { OrganizationId, RunId, WorkspaceId } from "../ids-domain.ts";
 import { containing } from "../parameters-store.ts";
-import type { AdministeredWorkspace, AdministeredWorkspaceSort } from "./domain.ts";
+import type { AdministeredWorkspaceSort } from "../workspace/domain.ts";
+
+/** The values of a workspace that administrators of the installation see, in any organization. */
+export interface AdministeredWorkspace {
+  id: WorkspaceId;
+  name: string;
+  locked: boolean;
+  vcsRepoIdentifier: string | null;
+  organizationId: OrganizationId;
+  currentRunId: RunId | null;
+}
 
 export interface AdministeredWorkspaceSearch {
   /** Part of the workspace's name; empty matches all. */

@@ -1,3 +1,4 @@
+import { newRow } from "@statehouse/postgres/new-row";
 import type { WorkspaceId } from "../ids-domain.ts";
 import { isFailed, type Run } from "../run/domain.ts";
 
@@ -10,20 +11,24 @@ export type MeasuredRun = Pick<
   "id" | "status" | "createdAt" | "policyCheckFailed" | "planMs" | "applyMs"
 >;
 
-/** Counts and total durations of a workspace's most recent errored or applied runs. */
-export interface Performance {
-  runs: number;
-  runFailures: number;
-  policyCheckFailures: number;
+/** The stored performance of a workspace. */
+export class WorkspacePerformance {
+  declare workspaceId: WorkspaceId;
+  declare runs: number;
+  declare runFailures: number;
+  declare policyCheckFailures: number;
   /** Number of runs whose plan phase has ended. */
-  planRuns: number;
+  declare planRuns: number;
   /** Total duration of these plan phases, in ms. */
-  planMs: number;
+  declare planMs: number;
   /** Number of runs whose apply phase has ended. */
-  applyRuns: number;
+  declare applyRuns: number;
   /** Total duration of these apply phases, in ms. */
-  applyMs: number;
+  declare applyMs: number;
 }
+
+/** Counts and total durations of a workspace's most recent errored or applied runs. */
+export type Performance = Omit<WorkspacePerformance, "workspaceId">;
 
 export const noPerformance: Performance = {
   runs: 0,
@@ -35,25 +40,9 @@ export const noPerformance: Performance = {
   applyMs: 0,
 };
 
-/** The stored performance of a workspace. */
-export class WorkspacePerformance implements Performance {
-  declare workspaceId: WorkspaceId;
-  declare runs: number;
-  declare runFailures: number;
-  declare policyCheckFailures: number;
-  declare planRuns: number;
-  declare planMs: number;
-  declare applyRuns: number;
-  declare applyMs: number;
-
-  constructor(fields: { [Name in keyof WorkspacePerformance]: WorkspacePerformance[Name] }) {
-    Object.assign(this, fields);
-  }
-}
-
 /** Creates the performance of a workspace without measured runs. */
 export const newPerformance = (workspaceId: WorkspaceId): WorkspacePerformance =>
-  new WorkspacePerformance({ workspaceId, ...noPerformance });
+  newRow(WorkspacePerformance, { workspaceId, ...noPerformance });
 
 /** Returns the sums with `run` added. */
 export const withRun = (sums: Performance, run: MeasuredRun): Performance => counted(sums, run, 1);

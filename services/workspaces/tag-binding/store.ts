@@ -18,15 +18,18 @@ interface BindingPlacement {
 
 const columns = `id, key, value, through_tags as "throughTags", created_at as "createdAt"`;
 
+/** SQL for the bindings of one project or workspace, ordered by key. */
+const ofProject =
+  // index: tag_bindings_project_key
+  `select ${columns} from tag_bindings where project_id = $1 order by key`;
+const ofWorkspace =
+  // index: tag_bindings_workspace_key
+  `select ${columns} from tag_bindings where workspace_id = $1 order by key`;
+
 /** Reads of bindings, outside any transaction. */
 const reads = (database: Database) => ({
-  async ofProject(projectId: ProjectId): Promise<TagBinding[]> {
-    return database.query<TagBinding>(
-      // index: tag_bindings_project_key
-      `select ${columns} from tag_bindings where project_id = $1 order by key`,
-      [projectId],
-    );
-  },
+  ofProject: (projectId: ProjectId): Promise<TagBinding[]> =>
+    database.query(ofProject, [projectId]),
 
   /** Returns the bindings of these projects, ordered by project and key. */
   async ofProjects(
@@ -40,13 +43,8 @@ const reads = (database: Database) => ({
     );
   },
 
-  async ofWorkspace(workspaceId: WorkspaceId): Promise<TagBinding[]> {
-    return database.query<TagBinding>(
-      // index: tag_bindings_workspace_key
-      `select ${columns} from tag_bindings where workspace_id = $1 order by key`,
-      [workspaceId],
-    );
-  },
+  ofWorkspace: (workspaceId: WorkspaceId): Promise<TagBinding[]> =>
+    database.query(ofWorkspace, [workspaceId]),
 
   /**
    * Returns the workspaces' own bindings and those inherited from their projects, ordered by workspace and key. A
@@ -73,23 +71,10 @@ const reads = (database: Database) => ({
 
 /** Reads and writes of bindings, inside a transaction that holds the lock on their owner's row. */
 const rows = (em: EntityManager) => ({
-  async ofProject(projectId: ProjectId): Promise<TagBinding[]> {
-    return queryIn<TagBinding>(
-      em,
-      // index: tag_bindings_project_key
-      `select ${columns} from tag_bindings where project_id = $1 order by key`,
-      [projectId],
-    );
-  },
+  ofProject: (projectId: ProjectId): Promise<TagBinding[]> => queryIn(em, ofProject, [projectId]),
 
-  async ofWorkspace(workspaceId: WorkspaceId): Promise<TagBinding[]> {
-    return queryIn<TagBinding>(
-      em,
-      // index: tag_bindings_workspace_key
-      `select ${columns} from tag_bindings where workspace_id = $1 order by key`,
-      [workspaceId],
-    );
-  },
+  ofWorkspace: (workspaceId: WorkspaceId): Promise<TagBinding[]> =>
+    queryIn(em, ofWorkspace, [workspaceId]),
 
   /**
    * Replaces the bindings `current` with `after`, a map from key to value, and inserts or deletes the rows of flat

@@ -3,7 +3,7 @@ import { Problems } from "@statehouse/errors";
 import type { PageInput } from "@statehouse/postgres";
 import type { Page } from "@statehouse/postgres/paging";
 import type { App } from "../app.ts";
-import { readScopeIn, targetOf } from "../caller-app.ts";
+import { readScopeOf, targetOf } from "../caller-app.ts";
 import type { WorkspaceId } from "../ids-domain.ts";
 import type { Tx } from "../nouns.ts";
 import { touch } from "../revision-domain.ts";
@@ -27,7 +27,7 @@ export async function listWorkspaceTags(
   page: PageInput,
 ): Promise<Page<Tag>> {
   const { organizationId } = await getReadablePlacement(app, caller, workspaceId);
-  const readable = readScopeIn(caller, "workspace:read", organizationId);
+  const readable = readScopeOf(caller, "workspace:read", [organizationId]);
   return app.reads.tags.pageOfWorkspace(workspaceId, readable, page);
 }
 
@@ -93,7 +93,7 @@ async function namesOf(
   refs: readonly TagRef[],
 ): Promise<string[]> {
   const ids = refs.flatMap((ref) => ("id" in ref ? [ref.id] : []));
-  const readable = readScopeIn(caller, "workspace:read", organizationId);
+  const readable = readScopeOf(caller, "workspace:read", [organizationId]);
   const known = await tx.tags.namesOf(organizationId, ids, readable);
   return refs.map((ref) => {
     const name = "id" in ref ? known.get(ref.id) : ref.name;

@@ -4,7 +4,7 @@ import { nextVersion } from "@statehouse/events/version";
 import type { PageInput } from "@statehouse/postgres";
 import type { Page } from "@statehouse/postgres/paging";
 import type { App } from "../app.ts";
-import { readScopeIn, targetOf } from "../caller-app.ts";
+import { readScopeOf, targetOf } from "../caller-app.ts";
 import type { WorkspaceId } from "../ids-domain.ts";
 import { getOrganization } from "../organization/app.ts";
 import { touch } from "../revision-domain.ts";
@@ -39,7 +39,7 @@ export async function listOrganizationTags(
 ): Promise<Page<Tag>> {
   const { id: organizationId } = await getOrganization(app, caller, organizationName);
   const excludeWorkspaceId = await readableOrNone(app, caller, search.excludeWorkspaceId);
-  const readable = readScopeIn(caller, "workspace:read", organizationId);
+  const readable = readScopeOf(caller, "workspace:read", [organizationId]);
   return app.reads.tags.pageOfOrganization({
     ...search,
     organizationId,
@@ -98,7 +98,7 @@ export const addTagToWorkspaces = (
     const tag = await tx.tags.get(tagId);
     const { organizationId } = tag;
     authorize(caller, "organization:read", { organizationId }, "tag");
-    const readable = readScopeIn(caller, "workspace:read", organizationId);
+    const readable = readScopeOf(caller, "workspace:read", [organizationId]);
     const visible = await tx.tags.namesOf(organizationId, [tagId], readable);
     if (!visible.has(tagId)) throw asRefusal(tagNotFound(), { organizationId });
     // All transactions lock workspaces in the same order, to prevent deadlocks.

@@ -166,20 +166,27 @@ export interface WorkspaceNameRef {
 /** The keys by which a list of workspaces can be sorted. */
 export const workspaceSortKeys = ["name", "latest-change-at", "current-run.created-at"] as const;
 
-export interface WorkspaceSort {
-  key: (typeof workspaceSortKeys)[number];
+/** The keys by which administrators can sort the workspaces of all organizations. */
+export const administeredWorkspaceSortKeys = ["name", "current-run.created-at"] as const;
+
+interface Sort<Key> {
+  key: Key;
   descending: boolean;
 }
 
+export type WorkspaceSort = Sort<(typeof workspaceSortKeys)[number]>;
+export type AdministeredWorkspaceSort = Sort<(typeof administeredWorkspaceSortKeys)[number]>;
+
 /**
- * Parses the sort order of a list; a leading `-` means descending, and an empty string means `name`. Returns undefined
- * if the order is unknown.
+ * Parses the sort order of a list; a leading `-` means descending, and an empty string means `name`. Throws
+ * `badRequest` if the order is not one of `keys`.
  */
-export function workspaceSortOf(text: string): WorkspaceSort | undefined {
+export function sortOf<Key extends string>(keys: readonly Key[], text: string): Sort<Key> {
   const descending = text.startsWith("-");
   const name = descending ? text.slice(1) : text || "name";
-  const key = workspaceSortKeys.find((known) => known === name);
-  return key && { key, descending };
+  const key = keys.find((known) => known === name);
+  if (key === undefined) throw sortUnknown(keys);
+  return { key, descending };
 }
 
 /** The values of a workspace that its events contain. */
@@ -191,7 +198,7 @@ export type PublishedWorkspace = Pick<
 export const workspaceNotFound = () => notFound("workspace");
 
 /** Thrown if a list cannot be sorted by the requested key. */
-export const sortUnknown = (keys: readonly string[]) =>
+const sortUnknown = (keys: readonly string[]) =>
   badRequest(
     "sort",
     `sort must be one of ${keys.join(", ")}, with an optional leading - for the reverse order.`,

@@ -10,13 +10,6 @@ export interface WorkspaceName {
   workspace: string;
 }
 
-interface Row {
-  id: string;
-  organization_id: string;
-  organization: string;
-  name: string;
-}
-
 /**
  * Opens the database of the workspaces service, so that a command of another service can read workspace names. Throws
  * `StartError`.
@@ -38,18 +31,14 @@ export async function openWorkspaceNames(url: Changing<string>) {
   return {
     /** Returns the names of these workspaces; unknown ids are omitted. */
     async namesOf(ids: readonly string[]): Promise<ReadonlyMap<string, WorkspaceName>> {
-      const rows = await database.query<Row>(
+      const rows = await database.query<WorkspaceName & { id: string }>(
         // index: workspaces_pkey, organizations_pkey
-        `select w.id, w.organization_id, o.name as organization, w.name
+        `select w.id, w.organization_id as "organizationId", o.name as organization,
+           w.name as workspace
          from workspaces w join organizations o on o.id = w.organization_id where w.id = any($1)`,
         [ids],
       );
-      return new Map(
-        rows.map(({ id, organization_id: organizationId, organization, name: workspace }) => [
-          id,
-          { organizationId, organization, workspace },
-        ]),
-      );
+      return new Map(rows.map(({ id, ...name }) => [id, name]));
     },
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };

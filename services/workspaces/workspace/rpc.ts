@@ -23,13 +23,11 @@ import {
   type WorkspaceInput,
 } from "./app.ts";
 import {
-  sortUnknown,
+  sortOf,
   type WorkspaceNameRef,
   type WorkspaceRef,
-  type WorkspaceSort,
   workspaceNotFound,
   workspaceSortKeys,
-  workspaceSortOf,
 } from "./domain.ts";
 import { workspaceToProto } from "./message-rpc.ts";
 import { removableSettings } from "./settings-domain.ts";
@@ -58,7 +56,7 @@ export const workspaceService = (app: App): ServiceImpl<typeof WorkspaceService>
       excludedTags: request.excludeTags,
       tagged: request.tagged.filter(({ key, value }) => key !== "" || value !== ""),
       locked: request.locked,
-      sort: sortOf(request.sort),
+      sort: sortOf(workspaceSortKeys, request.sort),
       page: pageOf(request),
     });
     return { workspaces: workspaces.map(workspaceToProto), totalCount: total };
@@ -87,12 +85,6 @@ export const workspaceService = (app: App): ServiceImpl<typeof WorkspaceService>
     return {};
   },
 });
-
-function sortOf(text: string): WorkspaceSort {
-  const sort = workspaceSortOf(text);
-  if (!sort) throw sortUnknown(workspaceSortKeys);
-  return sort;
-}
 
 function refOf(message: RefMessage | undefined): WorkspaceRef {
   const by = message?.by;
