@@ -1,4 +1,11 @@
-import { type Action, type Caller, grantsOf, scope } from "@statehouse/authorization";
+import {
+  type Action,
+  allowed,
+  type Caller,
+  grantsOf,
+  scope,
+  type TargetOf,
+} from "@statehouse/authorization";
 import { forbidden } from "@statehouse/errors";
 import { lockHolderNotAllowed } from "./errors-domain.ts";
 import type { Holder } from "./ids-domain.ts";
@@ -27,6 +34,16 @@ export function holderOf(caller: Caller): Holder {
 export function runnerOf(caller: Caller): string {
   if (caller.kind !== "service") throw forbidden("runners_only", "Only a runner may do this.");
   return caller.name;
+}
+
+/** Returns those of `rows` on which the caller may perform `action`. */
+export function allowedRows<A extends Action, Row extends TargetOf<A>>(
+  caller: Caller,
+  action: A,
+  rows: readonly Row[],
+): Row[] {
+  const grants = grantsOf(caller);
+  return rows.filter((row) => allowed(grants, action, row));
 }
 
 /**

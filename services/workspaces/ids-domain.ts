@@ -12,6 +12,12 @@ export type SshKeyId = `sshkey-${string}`;
 /** Runners create these ids. */
 export type RunId = `run-${string}`;
 
+/** The organization and project of an object of a workspace, which authorization needs. */
+export interface Placed {
+  organizationId: OrganizationId;
+  projectId: ProjectId;
+}
+
 /** The holder of a lock. */
 export interface Holder {
   type: "user" | "team" | "run";

@@ -3,7 +3,7 @@ import { inWords, Problems } from "@statehouse/errors";
 import { newId } from "@statehouse/postgres/ids";
 import type { Page } from "@statehouse/postgres/paging";
 import type { App } from "../app.ts";
-import { readScopeOf } from "../caller-app.ts";
+import { allowedRows, readScopeOf } from "../caller-app.ts";
 import type { AgentPoolId } from "../ids-domain.ts";
 import type { Tx } from "../nouns.ts";
 import { getOrganization } from "../organization/app.ts";
@@ -60,15 +60,12 @@ export async function getAgentPool(
 }
 
 /** Returns the requested agent pools of organizations that the caller belongs to; other ids are omitted. */
-export async function batchGetAgentPools(
+export const batchGetAgentPools = async (
   app: App,
   caller: Caller,
   ids: readonly string[],
-): Promise<AgentPoolView[]> {
-  const grants = grantsOf(caller);
-  const pools = await app.reads.agentPools.batch(ids, shownTo(caller));
-  return pools.filter((pool) => allowed(grants, "organization:read", pool));
-}
+): Promise<AgentPoolView[]> =>
+  allowedRows(caller, "organization:read", await app.reads.agentPools.batch(ids, shownTo(caller)));
 
 /** Throws `notFound` if the caller does not belong to the organization. */
 export async function listAgentPools(

@@ -1,18 +1,16 @@
-import { allowed, type Caller, grantsOf } from "@statehouse/authorization";
+import type { Caller } from "@statehouse/authorization";
 import type { App } from "../app.ts";
+import { allowedRows } from "../caller-app.ts";
 import { requireSameReporter } from "../run-report/app.ts";
 import type { ConfigurationVersion, ConfigurationVersionView } from "./domain.ts";
 
 /** Returns the configuration versions among `ids` that were reported and whose workspaces the caller may read. */
-export async function batchGetConfigurationVersions(
+export const batchGetConfigurationVersions = async (
   app: App,
   caller: Caller,
   ids: readonly string[],
-): Promise<ConfigurationVersionView[]> {
-  const grants = grantsOf(caller);
-  const versions = await app.reads.configurationVersions.batch(ids);
-  return versions.filter((version) => allowed(grants, "workspace:read", version));
-}
+): Promise<ConfigurationVersionView[]> =>
+  allowedRows(caller, "workspace:read", await app.reads.configurationVersions.batch(ids));
 
 /**
  * Stores a runner's report of a configuration version, unless a newer report is stored. Throws `notFound` if the

@@ -1,4 +1,4 @@
-import type { OrganizationId, ProjectId, WorkspaceId } from "../ids-domain.ts";
+import type { Placed, WorkspaceId } from "../ids-domain.ts";
 
 /** A configuration version in the form of its last report. */
 export interface ConfigurationVersion {
@@ -19,9 +19,7 @@ export interface ConfigurationVersion {
 
 /** A configuration version, with the organization and project that authorization needs. */
 export interface ConfigurationVersionView
-  extends Pick<ConfigurationVersion, "id" | "workspaceId" | "report"> {
-  organizationId: OrganizationId;
-  projectId: ProjectId;
-}
+  extends Pick<ConfigurationVersion, "id" | "workspaceId" | "report">,
+    Placed {}
 
 export type ConfigurationVersionId = `cv-${string}`;

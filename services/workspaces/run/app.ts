@@ -1,19 +1,16 @@
-import { allowed, type Caller, grantsOf } from "@statehouse/authorization";
+import type { Caller } from "@statehouse/authorization";
 import type { App } from "../app.ts";
+import { allowedRows } from "../caller-app.ts";
 import type { OrganizationId, RunId, WorkspaceId } from "../ids-domain.ts";
 import { workspaceNotFound } from "../workspace/domain.ts";
 import { type RunView, runAlreadyEnded, runOfOtherWorkspace } from "./domain.ts";
 
 /** Returns the runs among `ids` that were reported and whose workspaces the caller may read. */
-export async function batchGetRuns(
+export const batchGetRuns = async (
   app: App,
   caller: Caller,
   ids: readonly string[],
-): Promise<RunView[]> {
-  const grants = grantsOf(caller);
-  const runs = await app.reads.runs.batch(ids);
-  return runs.filter((run) => allowed(grants, "workspace:read", run));
-}
+): Promise<RunView[]> => allowedRows(caller, "workspace:read", await app.reads.runs.batch(ids));
 
 /**
  * Called by the access service: returns the organization of a run's workspace, and the runner that reported the run. A

@@ -1,5 +1,5 @@
 import { conflict, notFound } from "@statehouse/errors";
-import type { OrganizationId, ProjectId, RunId, WorkspaceId } from "../ids-domain.ts";
+import type { OrganizationId, Placed, RunId, WorkspaceId } from "../ids-domain.ts";
 
 /** A run in the form of its last report: the values that rules use, and the complete report. */
 export interface Run {
@@ -82,9 +82,7 @@ export const isMeasured = (status: RunStatus): boolean => ruleOf(status).measure
 export const isFailed = (status: RunStatus): boolean => ruleOf(status).failed === true;
 
 /** A run with the commit of its configuration, and with the organization and project that authorization needs. */
-export interface RunView extends Pick<Run, "id" | "workspaceId" | "report"> {
-  organizationId: OrganizationId;
-  projectId: ProjectId;
+export interface RunView extends Pick<Run, "id" | "workspaceId" | "report">, Placed {
   commitSha: string | null;
   commitUrl: string | null;
 }

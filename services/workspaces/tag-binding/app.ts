@@ -1,7 +1,7 @@
-import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
+import { authorize, type Caller } from "@statehouse/authorization";
 import { Problems, quoted } from "@statehouse/errors";
 import type { App } from "../app.ts";
-import { targetOf } from "../caller-app.ts";
+import { allowedRows, targetOf } from "../caller-app.ts";
 import type { WorkspaceId } from "../ids-domain.ts";
 import type { Tx } from "../nouns.ts";
 import { disallowedOverrides } from "../reserved-tag-key/domain.ts";
@@ -49,17 +49,16 @@ export async function listWorkspaceEffectiveTagBindings(
  * Returns the effective bindings of those workspaces among `workspaceIds` that the caller may read. Runs one SQL
  * statement.
  */
-export async function batchListWorkspaceEffectiveTagBindings(
+export const batchListWorkspaceEffectiveTagBindings = async (
   app: App,
   caller: Caller,
   workspaceIds: readonly string[],
-): Promise<EffectiveTagBinding[]> {
-  const grants = grantsOf(caller);
-  const found = await app.reads.tagBindings.effectiveOfWorkspaces(workspaceIds);
-  return found.filter(({ workspaceId, organizationId, projectId }) =>
-    allowed(grants, "workspace:read", { workspaceId, organizationId, projectId }),
+): Promise<EffectiveTagBinding[]> =>
+  allowedRows(
+    caller,
+    "workspace:read",
+    await app.reads.tagBindings.effectiveOfWorkspaces(workspaceIds),
   );
-}
 
 /** The bindings of a request, and whether the request removes all other bindings. */
 export interface TagBindingChange {

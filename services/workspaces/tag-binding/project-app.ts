@@ -1,6 +1,7 @@
-import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
+import { authorize, type Caller } from "@statehouse/authorization";
 import { Problems } from "@statehouse/errors";
 import type { App } from "../app.ts";
+import { allowedRows } from "../caller-app.ts";
 import type { ProjectId } from "../ids-domain.ts";
 import { getProject } from "../project/app.ts";
 import { projectUpdated } from "../project/store.ts";
@@ -26,15 +27,12 @@ export async function listProjectTagBindings(
 }
 
 /** Returns the tag bindings of those projects among `projectIds` that the caller may read. Runs one SQL statement. */
-export async function batchListProjectTagBindings(
+export const batchListProjectTagBindings = async (
   app: App,
   caller: Caller,
   projectIds: readonly string[],
-): Promise<ProjectTagBinding[]> {
-  const grants = grantsOf(caller);
-  const found = await app.reads.tagBindings.ofProjects(projectIds);
-  return found.filter((binding) => allowed(grants, "project:read", binding));
-}
+): Promise<ProjectTagBinding[]> =>
+  allowedRows(caller, "project:read", await app.reads.tagBindings.ofProjects(projectIds));
 
 /**
  * Adds or changes the bindings in the request and keeps all others, unless the request replaces all bindings. Returns

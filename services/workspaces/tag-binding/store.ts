@@ -1,6 +1,6 @@
 import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
 import { newId } from "@statehouse/postgres/ids";
-import type { OrganizationId, ProjectId, WorkspaceId } from "../ids-domain.ts";
+import type { OrganizationId, Placed, ProjectId, WorkspaceId } from "../ids-domain.ts";
 import { tagRows } from "../tag/store.ts";
 import type { EffectiveTagBinding, ProjectTagBinding, TagBinding, TagBindingId } from "./domain.ts";
 
@@ -9,12 +9,6 @@ export type TagBindingOwner = { organizationId: OrganizationId } & (
   | { workspaceId: WorkspaceId }
   | { projectId: ProjectId }
 );
-
-/** The organization and project of the workspace that has a binding. */
-interface BindingPlacement {
-  organizationId: OrganizationId;
-  projectId: ProjectId;
-}
 
 const columns = `id, key, value, through_tags as "throughTags", created_at as "createdAt"`;
 
@@ -34,7 +28,7 @@ const reads = (database: Database) => ({
   /** Returns the bindings of these projects, ordered by project and key. */
   async ofProjects(
     projectIds: readonly string[],
-  ): Promise<(ProjectTagBinding & Pick<BindingPlacement, "organizationId">)[]> {
+  ): Promise<(ProjectTagBinding & Pick<Placed, "organizationId">)[]> {
     return database.query(
       // index: tag_bindings_project_key
       `select ${columns}, project_id as "projectId", organization_id as "organizationId"
@@ -52,8 +46,8 @@ const reads = (database: Database) => ({
    */
   async effectiveOfWorkspaces(
     workspaceIds: readonly string[],
-  ): Promise<(EffectiveTagBinding & BindingPlacement)[]> {
-    return database.query<EffectiveTagBinding & BindingPlacement>(
+  ): Promise<(EffectiveTagBinding & Placed)[]> {
+    return database.query<EffectiveTagBinding & Placed>(
       // index: workspaces_pkey, tag_bindings_workspace_key, tag_bindings_project_key
       `select * from (
          select distinct on (w.id, b.key) b.id, b.key, b.value, b.through_tags as "throughTags",

@@ -1,17 +1,15 @@
-import { allowed, type Caller, grantsOf } from "@statehouse/authorization";
+import type { Caller } from "@statehouse/authorization";
 import type { App } from "../app.ts";
+import { allowedRows } from "../caller-app.ts";
 import type { WorkspaceReadme } from "./domain.ts";
 
 /** Returns the readmes of the workspaces that the caller may read; workspaces without a readme are omitted. */
-export async function batchGetWorkspaceReadmes(
+export const batchGetWorkspaceReadmes = async (
   app: App,
   caller: Caller,
   workspaceIds: readonly string[],
-): Promise<WorkspaceReadme[]> {
-  const grants = grantsOf(caller);
-  const readmes = await app.reads.workspaceReadmes.batch(workspaceIds);
-  return readmes.filter((readme) => allowed(grants, "workspace:read", readme));
-}
+): Promise<WorkspaceReadme[]> =>
+  allowedRows(caller, "workspace:read", await app.reads.workspaceReadmes.batch(workspaceIds));
 
 /**
  * Stores a runner's report of a readme, unless a newer report is stored. Throws `notFound` if the workspace does not

@@ -1,4 +1,4 @@
-import type { OrganizationId, ProjectId, WorkspaceId } from "../ids-domain.ts";
+import type { Placed, WorkspaceId } from "../ids-domain.ts";
 
 /** The README.md of a workspace's configuration. */
 export interface WorkspaceReadme {
@@ -7,7 +7,4 @@ export interface WorkspaceReadme {
 }
 
 /** A readme with the organization and project that authorization needs. */
-export interface WorkspaceReadmeView extends WorkspaceReadme {
-  organizationId: OrganizationId;
-  projectId: ProjectId;
-}
+export interface WorkspaceReadmeView extends WorkspaceReadme, Placed {}
