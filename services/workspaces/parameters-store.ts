@@ -1,3 +1,5 @@
+import { offsetOf, type PageInput } from "@statehouse/postgres";
+
 /** Collects the values of an SQL statement whose conditions vary, and returns their placeholders. */
 export class Parameters {
   readonly values: unknown[] = [];
@@ -6,6 +8,11 @@ export class Parameters {
   bind(value: unknown): string {
     this.values.push(value);
     return `$${this.values.length}`;
+  }
+
+  /** Adds the limits of a page and returns the SQL that restricts rows to the page. */
+  limits(page: PageInput): string {
+    return `limit ${this.bind(page.size)} offset ${this.bind(offsetOf(page))}`;
   }
 }
 

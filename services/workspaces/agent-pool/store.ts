@@ -4,7 +4,6 @@ import {
   type Database,
   type EntityManager,
   existsIn,
-  offsetOf,
   type Page,
   type PageInput,
   recordsOf,
@@ -137,14 +136,13 @@ const reads = (database: Database) => ({
     const parameters = new Parameters();
     const matches = conditions(search, parameters);
     const order = search.descending ? "desc" : "asc";
-    const { size } = search.page;
     return database.page<AgentPoolView>(
       // index: agent_pools_name_key
       withTotal({
         count: `select count(*) as total from agent_pools a where ${matches}`,
         select: `${view(search.shown, parameters)} where ${matches}
           order by a.${sortColumns[search.sort]} ${order}, a.id
-          limit ${parameters.bind(size)} offset ${parameters.bind(offsetOf(search.page))}`,
+          ${parameters.limits(search.page)}`,
         order: `listed.${sortFields[search.sort]} ${order}, listed.id`,
       }),
       parameters.values,

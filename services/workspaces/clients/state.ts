@@ -45,15 +45,12 @@ export function createStateClient(channel: Channel, identity: CallOptions): Stat
 }
 
 /** Converts a state summary from its message. */
-export const summaryFromProto = ({
+const summaryFromProto = ({
   currentStateVersionId,
   resourceCount,
   latestChangeAt,
   revision,
-}: Pick<
-  SummaryMessage,
-  "currentStateVersionId" | "resourceCount" | "latestChangeAt" | "revision"
->): StateSummary => ({
+}: SummaryMessage): StateSummary => ({
   currentStateVersionId: currentStateVersionId || null,
   resourceCount,
   latestChangeAt: latestChangeAt ? timestampDate(latestChangeAt) : null,

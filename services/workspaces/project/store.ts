@@ -4,7 +4,6 @@ import {
   type Database,
   type EntityManager,
   existsIn,
-  offsetOf,
   type Page,
   type PageInput,
   pageWithTotal,
@@ -120,7 +119,6 @@ const reads = (database: Database) => ({
       and o.status = 'active' and o.id = any(${parameters.bind(readable.memberOf)})`;
     const matches = conditions(search, readable, parameters);
     const order = search.descending ? "desc" : "asc";
-    const { size } = search.page;
     const rows = await database.query<RowWithTotal<ProjectView> & { within: OrganizationId }>(
       // index: organizations_name_key, projects_name_key
       withTotal({
@@ -129,7 +127,7 @@ const reads = (database: Database) => ({
           from organizations o where ${organization}`,
         select: `${view} where p.organization_id = counted.within and ${matches}
           order by p.name ${order}
-          limit ${parameters.bind(size)} offset ${parameters.bind(offsetOf(search.page))}`,
+          ${parameters.limits(search.page)}`,
         order: `listed.name ${order}`,
       }),
       parameters.values,

@@ -1,7 +1,6 @@
 import {
   type Database,
   type EntityManager,
-  offsetOf,
   type Page,
   type PageInput,
   queryIn,
@@ -81,7 +80,7 @@ const reads = (database: Database) => ({
         select: selectWorkspaces(
           `join (
                select w.id from workspaces w where ${matches} order by w.name
-               limit ${parameters.bind(page.size)} offset ${parameters.bind(offsetOf(page))}
+               ${parameters.limits(page)}
              ) page on page.id = w.id`,
           "shown.id, shown.name,",
         ),

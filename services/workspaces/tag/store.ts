@@ -2,7 +2,6 @@ import { published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
-  offsetOf,
   type Page,
   type PageInput,
   queryIn,
@@ -84,7 +83,6 @@ const reads = (database: Database) => ({
     const parameters = new Parameters();
     const { from, count } = tagsUsed(search, parameters);
     const matches = conditions(search, parameters);
-    const { size } = search.page;
     return database.page<Tag>(
       // index: tags_name_key, tag_bindings_tagged
       withTotal({
@@ -92,7 +90,7 @@ const reads = (database: Database) => ({
         select: `select ${columns(count)}
           from ${from} join organizations o on o.id = t.organization_id
           where ${matches} order by t.name
-          limit ${parameters.bind(size)} offset ${parameters.bind(offsetOf(search.page))}`,
+          ${parameters.limits(search.page)}`,
         order: "listed.name",
       }),
       parameters.values,
@@ -115,7 +113,7 @@ const reads = (database: Database) => ({
           join tags t on t.organization_id = b.organization_id and t.name = b.key
           join organizations o on o.id = t.organization_id
           where ${matches} order by t.name
-          limit ${parameters.bind(page.size)} offset ${parameters.bind(offsetOf(page))}`,
+          ${parameters.limits(page)}`,
         order: "listed.name",
       }),
       parameters.values,

@@ -13,7 +13,7 @@ import type { App } from "../app.ts";
 import { inheritActivityDuration } from "../auto-destroy/domain.ts";
 import { readScopeOf, targetOf } from "../caller-app.ts";
 import { latestRelease } from "../engine-version/domain.ts";
-import type { OrganizationId, ProjectId, WorkspaceId } from "../ids-domain.ts";
+import type { ProjectId, WorkspaceId } from "../ids-domain.ts";
 import type { Tx } from "../nouns.ts";
 import { organizationHidden } from "../organization/app.ts";
 import {
@@ -22,7 +22,7 @@ import {
   workspaceLimitReached,
 } from "../organization/domain.ts";
 import type { Plan } from "../organization/plan-domain.ts";
-import { type Project, projectNotFound } from "../project/domain.ts";
+import { projectNotFound } from "../project/domain.ts";
 import { touch } from "../revision-domain.ts";
 import { checkedTags, checkOverrides, replaceWorkspaceTags } from "../tag-binding/app.ts";
 import type { TagBindingInput } from "../tag-binding/domain.ts";
@@ -293,19 +293,10 @@ async function move(
   // Permission in the old project is checked first: a caller without the right to move the workspace must not learn
   // which projects exist.
   authorize(caller, "project:move-workspace", targetOf(workspace), "workspace");
-  const project = await requireProject(tx, projectId, organizationId);
+  const project = await tx.projects.getForShare(projectId);
+  if (project.organizationId !== organizationId) throw projectNotFound();
   authorize(caller, "project:move-workspace", { organizationId, projectId });
   moveWorkspace(workspace, project, app.now());
-}
-
-async function requireProject(
-  tx: Tx,
-  id: ProjectId,
-  organizationId: OrganizationId,
-): Promise<Project> {
-  const project = await tx.projects.getForShare(id);
-  if (project.organizationId !== organizationId) throw projectNotFound();
-  return project;
 }
 
 const changesSettings = ({

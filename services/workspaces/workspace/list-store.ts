@@ -111,12 +111,11 @@ export const createWorkspaceSearch = (database: Pick<Database, "query">, few = F
     const order = orderBy(search.sort);
     const isFew = scope.size <= few;
     const found = candidates(search, readable, { ...scope, ...matches, isFew }, parameters);
-    const limits = `limit ${parameters.bind(search.page.size)} offset ${parameters.bind(offsetOf(search.page))}`;
     // The columns of the document are read only for the rows of the page, not for skipped rows.
     const rows = await database.query<WorkspaceRow>(
       // index: workspaces_pkey
       `${found.with} ${selectWorkspaces(
-        `join (select w.id ${found.from} ${order} ${limits}) page on page.id = w.id ${order}`,
+        `join (select w.id ${found.from} ${order} ${parameters.limits(search.page)}) page on page.id = w.id ${order}`,
       )}`,
       parameters.values,
     );
