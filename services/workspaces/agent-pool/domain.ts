@@ -67,7 +67,6 @@ export function applyAgentPoolSettings(
   pool.revision = nextVersion(pool.revision, now);
 }
 
-
 export const agentPoolNotFound = () => notFound("agent pool");
 
 /** Thrown if a workspace, project or organization refers to the pool that is to be deleted. */

@@ -1,5 +1,5 @@
 import { conflict, notFound } from "@statehouse/errors";
-import type { OrganizationId, Placed, RunId, WorkspaceId } from "../ids-domain.ts";
+import type { Placed, RunId, WorkspaceId } from "../ids-domain.ts";
 
 /** A run in the form of its last report: the values that rules use, and the complete report. */
 export interface Run {

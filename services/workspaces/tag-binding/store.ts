@@ -97,7 +97,10 @@ const rows = (em: EntityManager) => ({
     const flatBefore = new Set(current.filter(({ value }) => value === "").map(({ key }) => key));
     const flatNow = new Set([...after].filter(([, value]) => value === "").map(([key]) => key));
     const tags = tagRows(em);
-    await tags.ensure(owner.organizationId, [...flatNow.difference(flatBefore)], now);
+    // Also those of bindings that were flat before: the deletion of a tag in the organization, which does not lock the
+    // workspace, can have deleted both in the meantime, and the binding is written again.
+    const flat = changed.filter(({ value }) => value === "").map(({ key }) => key);
+    await tags.ensure(owner.organizationId, flat, now);
     await tags.dropUnused(owner.organizationId, [...flatBefore.difference(flatNow)]);
     return stored;
   },

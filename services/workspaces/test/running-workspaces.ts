@@ -152,6 +152,7 @@ export async function runWorkspaces({
 
     /** Direct access to the tables, for values that no method writes or returns. */
     sql: databases.workspaces.query,
+    url: databases.workspaces.url,
     stateSql: databases.state.query,
     accessSql: databases.access.query,
 

@@ -1,6 +1,10 @@
+import { openDatabase } from "@statehouse/postgres";
+import { createLogger } from "@statehouse/runtime";
 import { proves } from "@statehouse/testing/proves";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { migrations } from "../migrations.ts";
+import { entities, transactions } from "../nouns.ts";
 import { type Person, type RunningWorkspaces, runWorkspaces } from "./running-workspaces.ts";
 
 let running: RunningWorkspaces;
@@ -182,6 +186,35 @@ test("tags keep their id if they are added while their last use is removed", asy
     await take({ kind: "remove", workspace: 1, keys: ["a", "b"] });
     expect((await shown()).organization).toEqual([]);
   }
+});
+
+test("a flat tag that is deleted while its binding is written again remains a tag", async () => {
+  const { id: organizationId, name: organizationName } = await running.organization(owner);
+  const settings = { name: "tagged", tagNames: { values: ["a"] } };
+  const { workspace } = await running.service.createWorkspace(
+    { organizationName, settings },
+    owner,
+  );
+  const owned = { organizationId, workspaceId: workspace?.id ?? "" } as never;
+  const list = () => running.tags.listOrganizationTags({ organizationName }, owner);
+  const { tags } = await list();
+  const logger = createLogger({ service: "test", level: "silent" });
+  const { url } = running;
+  await using database = await openDatabase({
+    contextName: "tags",
+    url,
+    entities,
+    migrations,
+    logger,
+  });
+  await transactions(database)(async (tx) => {
+    const current = await tx.tagBindings.ofWorkspace(workspace?.id as never);
+    const request = { organizationName, tagIds: tags.map(({ id }) => id) };
+    await running.tags.deleteOrganizationTags(request, owner);
+    // The binding was added as a flat tag, and is now bound.
+    await tx.tagBindings.replace(owned, current, new Map([["a", ""]]), { now: new Date() });
+  });
+  expect((await list()).tags.map(({ name }) => name)).toEqual(["a"]);
 });
 
 test("bindings of concurrent requests are all kept", async () => {
