@@ -132,6 +132,10 @@ export const organizationResource = resource<Organization, RequestContext>({
   id: ({ name }) => name,
   attributes: {
     ...attributesOf(organizationNoun),
+    "parent-data-retention-policy-info": [
+      optionalText.optional().meta(editionsOf("data-retention-policies")),
+      parentPolicy,
+    ],
     "external-id": [z.string(), ({ externalId }) => externalId],
     "created-at": [time, ({ createdAt }) => timestamp(createdAt)],
     "plan-expired": [z.boolean(), () => false],
@@ -144,10 +148,6 @@ export const organizationResource = resource<Organization, RequestContext>({
     "two-factor-conformant": [z.boolean(), () => true],
     "project-count": [z.int().nullable(), ({ projectCount }) => projectCount ?? null],
     "workspace-count": [z.int().nullable(), ({ workspaceCount }) => workspaceCount ?? null],
-    "parent-data-retention-policy-info": [
-      optionalText.optional().meta(editionsOf("data-retention-policies")),
-      parentPolicy,
-    ],
     permissions: permissionsFrom(organizationPermissions),
   },
   relationships: {

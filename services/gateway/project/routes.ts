@@ -69,7 +69,7 @@ export const projectRoutes: readonly Route[] = [
     success: [201, one(projectResource, "project")],
     failures: [404, 422],
     handle: ({ client, params, body, validateOnly, caller }) => {
-      const { name = "", description = "", tagBindings = [], unset: _, ...settings } = body;
+      const { name = "", description, tagBindings = [], unset: _, ...settings } = body;
       return client(ProjectService).createProject(
         { ...params, name, description, tagBindings, settings, validateOnly },
         caller,

@@ -52,6 +52,18 @@ export const workspaceResource = resource<Workspace, RequestContext>({
   id: ({ id }) => id,
   attributes: {
     ...attributesOf(workspaceNoun),
+    "effective-state-version-retention-desc": [
+      optionalText.optional().meta(editionsOf("data-retention-policies")),
+      ({ effectiveRetentionDays }, { edition }) =>
+        edition.has("data-retention-policies")
+          ? retentionInWords(effectiveRetentionDays)
+          : undefined,
+    ],
+    // Statehouse stores no data of runs that a policy could delete.
+    "effective-run-data-retention-desc": [
+      z.null().optional().meta(editionsOf("data-retention-policies")),
+      (_, { edition }) => (edition.has("data-retention-policies") ? null : undefined),
+    ],
     environment: [z.string(), () => "default"],
     "created-at": [time, ({ createdAt }) => timestamp(createdAt)],
     "updated-at": [time, ({ updatedAt }) => timestamp(updatedAt)],
@@ -74,18 +86,6 @@ export const workspaceResource = resource<Workspace, RequestContext>({
     "vcs-repo-identifier": [optionalText, ({ vcsRepo }) => vcsRepo?.identifier ?? null],
     ...workspacePerformance,
     "hyok-enabled": [z.boolean(), () => false],
-    "effective-state-version-retention-desc": [
-      optionalText.optional().meta(editionsOf("data-retention-policies")),
-      ({ effectiveRetentionDays }, { edition }) =>
-        edition.has("data-retention-policies")
-          ? retentionInWords(effectiveRetentionDays)
-          : undefined,
-    ],
-    // Statehouse stores no data of runs that a policy could delete.
-    "effective-run-data-retention-desc": [
-      z.null().optional().meta(editionsOf("data-retention-policies")),
-      (_, { edition }) => (edition.has("data-retention-policies") ? null : undefined),
-    ],
     permissions: permissionsFrom(workspacePermissionTable),
     actions: [
       z.object({ "is-destroyable": z.boolean() }),
