@@ -102,7 +102,7 @@ describe("force-unlocking", () => {
   });
 
   test("an unlocked workspace is refused", () => {
-    proves("Workspace lock/unlocked, unlock");
+    proves("Workspace lock/unlocked, force-unlock");
     expect(() => epochToForceUnlock(unlocked())).toThrow(/already unlocked/);
   });
 });
