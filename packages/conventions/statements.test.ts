@@ -31,10 +31,6 @@ const exempt: Record<string, string[]> = {
     "database-heartbeat/store.ts: addInterruption",
     "database-heartbeat/store.ts: find",
     "database-heartbeat/store.ts: findForUpdate",
-    "database-heartbeat/store.ts: getIdentity",
-    "database-heartbeat/store.ts: getIdentity",
-    "database-heartbeat/store.ts: listInterruptions",
-    "database-heartbeat/store.ts: listInterruptions",
     "database-heartbeat/store.ts: put",
     "database-heartbeat/store.ts: removeInterruptionsBefore",
     // The table contains one row.
@@ -44,8 +40,7 @@ const exempt: Record<string, string[]> = {
     "scan-store.ts: claim",
     "scan-store.ts: renew",
     "scan-store.ts: release",
-    "scan-store.ts: advance",
-    "scan-store.ts: finish",
+    "scan-store.ts: end",
     "scan-store.ts: getProgress",
   ],
   workspaces: [

@@ -16,37 +16,46 @@ import { syncPlacement } from "../workspace-placement/app.ts";
  * for this and reads its own rows. Usually the request has already completed all changes.
  */
 export const pendingSyncProjections = (app: App): Projection[] => {
-  const { findUnprovisioned, findPendingPlacement, findPendingDeletion } = app.reads.pendingSyncs;
   /** Completes each change that `find` returns: the other service has not confirmed it. */
   const completing =
     <Change>(
-      find: (id: string) => Promise<Change | undefined>,
+      find: (reads: App["reads"], id: string) => Promise<Change | undefined>,
       complete: (app: App, change: Change) => Promise<void>,
     ) =>
     async (ids: readonly string[]) => {
       for (const id of ids) {
-        const change = await find(id);
+        const change = await find(app.reads, id);
         if (change) await complete(app, change);
       }
     };
   return [
     {
       hints: hint(OrganizationCreatedSchema, organizationIn),
-      refresh: completing(findUnprovisioned, syncOrganization),
+      refresh: completing(
+        ({ pendingSyncs }, id) => pendingSyncs.findUnprovisioned(id),
+        syncOrganization,
+      ),
     },
     {
       hints: hint(OrganizationUpdatedSchema, organizationIn),
-      refresh: completing(app.reads.organizations.findCredentialSettings, ({ access }, settings) =>
-        access.setOrganizationSettings(settings),
+      refresh: completing(
+        ({ organizations }, id) => organizations.findCredentialSettings(id),
+        ({ access }, settings) => access.setOrganizationSettings(settings),
       ),
     },
     {
       hints: hint(WorkspaceUpdatedSchema, workspaceIn),
-      refresh: completing(findPendingPlacement, syncPlacement),
+      refresh: completing(
+        ({ pendingSyncs }, id) => pendingSyncs.findPendingPlacement(id),
+        syncPlacement,
+      ),
     },
     {
       hints: hint(WorkspaceDeletedSchema, workspaceIn),
-      refresh: completing(findPendingDeletion, syncDeletion),
+      refresh: completing(
+        ({ pendingSyncs }, id) => pendingSyncs.findPendingDeletion(id),
+        syncDeletion,
+      ),
     },
   ];
 };
