@@ -28,6 +28,23 @@ const UNAVAILABLE = new Set([
   "57P05", // idle_session_timeout
 ]);
 
+/**
+ * Error codes with which a server that responds refuses its work until an operator has changed it: its disk or memory is
+ * full, it rejects the login, or it is a standby. The caller can retry later, but not at once.
+ */
+const REFUSING = new Set([
+  "25006", // read_only_sql_transaction: the server was a primary, or is not one yet
+  "28000", // invalid_authorization_specification: pg_hba.conf, or a role without login
+  "28P01", // invalid_password
+  "3D000", // invalid_catalog_name: the database is not restored yet
+  "53100", // disk_full
+  "53200", // out_of_memory
+  "58030", // io_error
+]);
+
+/** The beginning of the driver's messages for a password that the server or the driver does not accept. */
+const REJECTED_LOGIN = /^SASL: /;
+
 /** Node's error codes for a server certificate that is not trusted, has expired or was issued for another name. */
 const TLS = /^(ERR_(TLS|SSL)_|CERT_|UNABLE_TO_|SELF_SIGNED_CERT|DEPTH_ZERO_SELF_SIGNED_CERT)/;
 
@@ -44,6 +61,16 @@ export function isLost(error: unknown): boolean {
   const code = codeOf(error);
   if (code !== undefined) return UNAVAILABLE.has(code) || code.startsWith("08") || TLS.test(code);
   return LOST.test(error.message) || (error instanceof AggregateError && error.errors.some(isLost));
+}
+
+/**
+ * Returns whether the server responds but refuses its work. The connection is not used again: another one can lead to
+ * the new primary.
+ */
+export function isRefused(error: unknown): boolean {
+  const code = codeOf(error);
+  if (code !== undefined) return REFUSING.has(code);
+  return error instanceof Error && REJECTED_LOGIN.test(error.message);
 }
 
 /** Returns whether the server rolled back the transaction and the same transaction can succeed now. */
@@ -97,6 +124,7 @@ export function asAppError(error: unknown): unknown {
     const late = codeOf(error) === TRANSACTION_TIMEOUT || remainingMs() === 0;
     return late ? deadlineExceeded("The database", error) : databaseUnavailable(error);
   }
+  if (isRefused(error)) return databaseUnavailable(error);
   if (isRetryable(error)) {
     return new AppError("unavailable", "database_busy", "Too many changes at once; try again.", {
       retryAfterSeconds: 1,

@@ -1,7 +1,7 @@
 import { deadlineExceeded } from "@statehouse/errors";
 import { type Logger, remainingMs, spansAreRecorded, withRetry } from "@statehouse/runtime";
 import type { Pool, PoolClient, QueryConfig, QueryResult } from "pg";
-import { asAppError, isLost, isRetryable, isStalePlan } from "./failures.ts";
+import { asAppError, isLost, isRefused, isRetryable, isStalePlan } from "./failures.ts";
 import { prepared, traced, withClientTimeout } from "./statements.ts";
 import { type EntityManager, markWritten, pendingChanges, writingParts } from "./unit-of-work.ts";
 
@@ -109,7 +109,8 @@ async function attemptTransaction<T>(
       await end(transaction);
     }
   } catch (error) {
-    broken = isLost(error) || isStalePlan(error) || !(await rolledBack(transaction));
+    const unusable = isLost(error) || isRefused(error) || isStalePlan(error);
+    broken = unusable || !(await rolledBack(transaction));
     throw error;
   } finally {
     transaction.state = "over";
