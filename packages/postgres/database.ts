@@ -8,11 +8,12 @@ import {
   remainingMs,
   spansAreRecorded,
 } from "@statehouse/runtime";
-import type { ClientBase, Pool } from "pg";
+import { Client, type ClientBase, type Pool } from "pg";
 import { asAppError, isStalePlan } from "./failures.ts";
 import { missingMigrations, type SqlMigration } from "./migrations.ts";
 import type { Page } from "./paging.ts";
 import { observePool } from "./pool-metrics.ts";
+import { createLoginWatch } from "./rejected-login.ts";
 import { requireSupportedServer } from "./server-version.ts";
 import {
   exposeStatementCount,
@@ -76,7 +77,10 @@ export interface Database extends AsyncDisposable {
    * created it.
    */
   missingMigrations(): Promise<string[]>;
-  /** Throws the reason if the database does not respond, its server is too old, or it lacks migrations. */
+  /**
+   * Throws the reason if the database does not respond, has rejected new connections for a while, its server is too old,
+   * or it lacks migrations.
+   */
   ready(): Promise<void>;
 }
 
@@ -99,6 +103,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const { orm, pool } = createOrm({ ...options, poolSize });
   exposeStatementCount();
   const poolMetrics = observePool(pool, contextName, poolSize);
+  const login = createLoginWatch(() => connectOnce(currentOf(options.url)()), logger);
+  pool.on("connect", () => login.accepted());
 
   const query = async <Row>(sql: string, params: readonly unknown[] = []): Promise<Row[]> => {
     const left = Math.min(remainingMs() ?? ceilingMs, ceilingMs);
@@ -108,6 +114,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       const { rows } = await (spansAreRecorded() ? traced(sql, send) : send());
       return rows;
     } catch (error) {
+      login.failed(error);
       // The pool has closed the connection that had the stale plan. The statement is repeated without a name, so that
       // PostgreSQL plans it again.
       if (isStalePlan(error)) {
@@ -125,13 +132,20 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 
   return {
     orm,
-    transaction: (work, mode) =>
-      runTransaction({ pool, fork, ceilingMs, named, logger, ...mode }, work),
+    async transaction(work, mode) {
+      try {
+        return await runTransaction({ pool, fork, ceilingMs, named, logger, ...mode }, work);
+      } catch (error) {
+        login.failed(error);
+        throw error;
+      }
+    },
     query,
     page: async <Row extends { id: string }>(sql: string, params: readonly unknown[]) =>
       pageWithTotal(await query<RowWithTotal<Row>>(sql, params)),
     missingMigrations: missing,
     async ready() {
+      await login.ready();
       await requireSupportedServer(query);
       const names = await missing();
       if (names.length > 0) {
@@ -195,6 +209,16 @@ function createOrm({
   orm.em.getConnection().getClient();
   if (!pool) throw new Error("MikroORM created no pool");
   return { orm, pool };
+}
+
+/** Opens a connection and closes it. */
+async function connectOnce(connectionString: string): Promise<void> {
+  const client = new Client({ connectionString, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  try {
+    await client.connect();
+  } finally {
+    await client.end().catch(() => {});
+  }
 }
 
 /**

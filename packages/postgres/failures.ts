@@ -73,6 +73,14 @@ export function isRefused(error: unknown): boolean {
   return error instanceof Error && REJECTED_LOGIN.test(error.message);
 }
 
+/** Returns whether the server or the driver does not accept the user or the password. */
+export function isRejectedLogin(error: unknown): error is Error {
+  return (
+    error instanceof Error &&
+    (codeOf(error)?.startsWith("28") ?? REJECTED_LOGIN.test(error.message))
+  );
+}
+
 /** Returns whether the server rolled back the transaction and the same transaction can succeed now. */
 export function isRetryable(error: unknown): boolean {
   const code = codeOf(error);

@@ -1,3 +1,4 @@
+import { isTransient } from "@statehouse/errors";
 import { type DestinationStream, type Logger as PinoLogger, pino } from "pino";
 import { traceId } from "./tracing.ts";
 
@@ -24,11 +25,22 @@ const secrets = [
   "assertion",
 ].flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
+/**
+ * Returns what a line contains of an error. If a dependency is unavailable, the reason is enough: the stack would only
+ * name the code that waited for it.
+ */
+function describe(error: Error): object {
+  const described = pino.stdSerializers.err(error);
+  if (!isTransient(error)) return described;
+  return { type: described.type, message: described.message };
+}
+
 /** Creates a JSON logger whose lines contain the current trace id and never contain a token or state. */
 export function createLogger({ service, level = "info", destination }: LoggerOptions): Logger {
   const options = {
     name: service,
     level,
+    serializers: { err: describe },
     redact: { paths: secrets, censor: "[redacted]" },
     mixin: () => {
       const id = traceId();

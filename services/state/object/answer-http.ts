@@ -63,12 +63,12 @@ export function answerFailure(
 ): void {
   if (response.headersSent || response.destroyed) {
     // The headers are already sent, so only closing the connection can signal the error.
-    if (!response.destroyed) logger.warn({ err: causeOf(error) }, "download aborted");
+    if (!response.destroyed) logger.warn({ err: error }, "download aborted");
     response.destroy();
     return;
   }
   const { status, code, title, message: detail, headers } = problemOf(error);
-  if (status >= 500) logger.error({ err: causeOf(error), status }, "request failed");
+  if (status >= 500) logger.error({ err: error, status }, "request failed");
   const body = JSON.stringify({ errors: [{ status: String(status), code, title, detail }] });
   const unread = !request.complete;
   response.writeHead(status, {
@@ -111,7 +111,3 @@ function problemOf(error: unknown): HttpProblem {
   const detail = `An internal error occurred. Its trace id is ${traceId() ?? "unknown"}.`;
   return new HttpProblem(500, "internal_error", "internal server error", detail);
 }
-
-/** Returns the error to log: operators need the cause of an `AppError`, while clients see only its text. */
-const causeOf = (error: unknown): unknown =>
-  error instanceof AppError && error.cause !== undefined ? error.cause : error;
