@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { StartError } from "./lifecycle.ts";
 import { startOpsServer } from "./ops-server.ts";
+import { startTelemetry } from "./telemetry.ts";
 
 const up = async () => {};
 const down = async () => {
@@ -31,6 +32,14 @@ test("an optional dependency is reported and does not affect readiness", async (
       nats: { status: "failed", reason: "connection refused" },
     },
   });
+});
+
+test("the metrics show which dependencies respond", async () => {
+  await using _telemetry = await startTelemetry({ service: "gateway" });
+  await using server = await startedServer({ database: up, nats: down });
+  const { body } = await get(server.port, "/metrics");
+  expect(body).toMatch(/^statehouse_dependency_up\{.*dependency="database".*\} 1$/m);
+  expect(body).toMatch(/^statehouse_dependency_up\{.*dependency="nats".*\} 0$/m);
 });
 
 test("without a required dependency the service is live but not ready", async () => {

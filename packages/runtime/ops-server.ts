@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { scrapedGauge } from "./instruments.ts";
 import { listenOn } from "./listener.ts";
 import { metricsText } from "./metrics.ts";
 import { withTimeout } from "./with-timeout.ts";
@@ -22,6 +23,8 @@ export interface OpsServer extends AsyncDisposable {
 }
 
 const CHECK_TIMEOUT_MS = 2000;
+/** How long the metrics show the result of a check, in ms. */
+const METRIC_MAX_AGE_MS = 10_000;
 
 interface Report {
   ok: boolean;
@@ -47,6 +50,7 @@ async function readiness(
 /** Serves the operations endpoints on a separate listener. Throws `StartError` if the port is in use. */
 export async function startOpsServer(address: { host: string; port: number }): Promise<OpsServer> {
   let options: OpsOptions | undefined;
+  const gauges = new AsyncDisposableStack();
   const starting: Report = { ok: false, body: { status: "starting" } };
   const reportOf = async (path: string, all: boolean): Promise<Report | undefined> => {
     if (path === "/healthz") return { ok: true, body: { status: "ok" } };
@@ -72,14 +76,29 @@ export async function startOpsServer(address: { host: string; port: number }): P
     port,
     started(running) {
       options = running;
+      for (const [dependency, check] of Object.entries(running.checks)) {
+        gauges.use(observeDependency(dependency, check));
+      }
     },
-    [Symbol.asyncDispose]: () =>
-      new Promise((resolve) => {
+    async [Symbol.asyncDispose]() {
+      await gauges.disposeAsync();
+      await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
-      }),
+      });
+    },
   };
 }
+
+/** Shows in the metrics whether the dependency responds. */
+const observeDependency = (dependency: string, check: Check): AsyncDisposable =>
+  scrapedGauge("statehouse/runtime", {
+    name: "statehouse_dependency_up",
+    description: "1 if the dependency responds, 0 if it does not",
+    attributes: { dependency },
+    maxAgeMs: METRIC_MAX_AGE_MS,
+    read: async () => ((await runCheck(check)).status === "ok" ? 1 : 0),
+  });
 
 type Outcome = { status: "ok" } | { status: "failed"; reason: string };
 

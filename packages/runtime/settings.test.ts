@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { ConfigError, readConfig } from "./config.ts";
-import { keyRingSetting, settings } from "./settings.ts";
+import { keyRingSetting, natsSettings, settings } from "./settings.ts";
 
 const problem = (field: z.ZodType, value: string): string | undefined => {
   try {
@@ -27,6 +27,18 @@ test.each([
 ])("key list: %s", (_, ring, text) => {
   const found = problem(keyRingSetting({ bytes: 32 }), ring);
   expect(found).toBe(text && `SETTING: ${text}`);
+});
+
+test.each([
+  ["a user's seed", `SU${"A".repeat(56)}\n`, undefined],
+  ["another text", "garbage", "must be the seed of a user's nkey, which begins with SU"],
+  [
+    "the seed of an account",
+    `SA${"A".repeat(56)}`,
+    "must be the seed of a user's nkey, which begins with SU",
+  ],
+])("nkey: %s", (_, seed, text) => {
+  expect(problem(natsSettings.NATS_NKEY_SEED, seed)).toBe(text && `SETTING: ${text}`);
 });
 
 test("a key list with a minimum length accepts longer keys", () => {

@@ -101,7 +101,14 @@ export const natsSettings = {
   NATS_USER: z.string().optional().describe("User for NATS; requires NATS_PASSWORD."),
   NATS_PASSWORD: optionalRenewable().describe("Password of NATS_USER."),
   NATS_TOKEN: optionalRenewable().describe("Token for NATS, instead of a user."),
-  NATS_NKEY_SEED: optionalRenewable().describe("Seed of an nkey for NATS, instead of a user."),
+  NATS_NKEY_SEED: renewable(
+    z
+      .string()
+      .regex(/^\s*SU[A-Z2-7]{56}\s*$/, "must be the seed of a user's nkey, which begins with SU"),
+  )
+    .optional()
+    .meta(renewableMark)
+    .describe("Seed of an nkey for NATS, instead of a user."),
   NATS_CREDENTIALS: optionalRenewable().describe(
     "Content of a credentials file of NATS (JWT and seed), instead of a user.",
   ),

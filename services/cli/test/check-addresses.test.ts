@@ -3,10 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { statehouse } from "./statehouse.ts";
 
-/** Starts a server that responds to each path with the status in the path. */
-async function statusServer(atPort = 0) {
+/** Starts a server that responds to each path with the status in the path, and with `body`. */
+async function statusServer(atPort = 0, body = "") {
   const server = createServer((request, response) => {
-    response.writeHead(Number(request.url?.slice(1))).end();
+    response.writeHead(Number(request.url?.slice(1))).end(body);
   });
   await new Promise<void>((resolve) => server.listen(atPort, "127.0.0.1", resolve));
   const address = server.address();
@@ -51,4 +51,19 @@ test("one address that fails or does not respond is enough to fail, and each is 
   expect(lines).toContain(`503 ${server.url}/503`);
   expect(lines).toContain(`200 ${server.url}/200`);
   expect(stdout).toContain(`failed ${url}/200: connect ECONNREFUSED`);
+});
+
+test("a service that is ready with a failed dependency fails, with the name and the reason", async () => {
+  const ok = { status: "ok" };
+  const nats = { status: "failed", reason: "authorization violation" };
+  const report = (dependencies: object) => JSON.stringify({ status: "ok", dependencies });
+  await using broken = await statusServer(0, report({ database: ok, nats }));
+  await using whole = await statusServer(0, report({ database: ok }));
+  const addresses = [`${broken.url}/200`, `${whole.url}/200`];
+  const { code, stdout } = await statehouse(["healthcheck", ...addresses], {});
+  expect(code).toBe(1);
+  expect(stdout.trimEnd().split("\n").toSorted()).toEqual([
+    `200 ${whole.url}/200`,
+    `failed ${broken.url}/200: nats: authorization violation`,
+  ]);
 });
