@@ -295,6 +295,27 @@ export const commands: Readonly<Record<string, Command>> = {
     work: async (args, print) =>
       (await import("@statehouse/access/user/command")).changeUser(args, print),
   }),
+  organization: printing({
+    args: "create <name> --url URL --token TOKEN",
+    summary: "creates an organization that belongs to the user of the token",
+    what: "Creating an organization",
+    details: async () => (await import("./commands/first-apply.ts")).accessHelp,
+    work: async (args, print) =>
+      (await import("./commands/first-apply.ts")).runOrganization(args, print),
+  }),
+  "cli-config": printing({
+    args: "--url URL --token TOKEN [--organization NAME]",
+    summary: "prints the configuration of terraform and tofu for an installation",
+    what: "The configuration",
+    details: async () => [
+      "The printed file replaces discovery, which needs HTTPS, for the host name statehouse.local. TF_CLI_CONFIG_FILE names it.",
+      "",
+      ...(await import("./commands/first-apply.ts")).accessHelp,
+      "  --organization NAME  creates this organization if it does not exist",
+    ],
+    work: async (args, print) =>
+      (await import("./commands/first-apply.ts")).printCliConfiguration(args, print),
+  }),
   healthcheck: healthcheckCommand(),
 };
 

@@ -4,14 +4,20 @@
  */
 export const cliHost = "statehouse.local";
 
+/** An installation, and a token with which it is used. */
+export interface CliAccess {
+  url: string;
+  token: string;
+}
+
 /**
  * Returns a configuration file for the `terraform` and `tofu` programs. They require HTTPS for discovery; a `host`
- * block replaces discovery, so plain HTTP works on one machine.
+ * block replaces discovery, so plain HTTP works on one machine. `origin` is the sentence in its first line.
  */
-export function cliConfiguration({ url, token }: { url: string; token: string }): string {
+export function cliConfiguration({ url, token, origin }: CliAccess & { origin: string }): string {
   const api = `${url}/api/v2/`;
   return [
-    "# Written by `npm start`; written again at each start.",
+    `# ${origin}`,
     `host "${cliHost}" {`,
     "  services = {",
     `    "tfe.v2"   = "${api}"`,

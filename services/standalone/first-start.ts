@@ -7,6 +7,7 @@ import { StartError, writePrivately } from "@statehouse/runtime";
 import { cliConfiguration, tokenOf } from "./cli-configuration.ts";
 import type { StandaloneConfig } from "./config.ts";
 import { readIfThere } from "./data-directory.ts";
+import { makeOrganization } from "./make-organization.ts";
 
 /** The values that a new user needs to begin. */
 export interface Welcome {
@@ -33,8 +34,15 @@ export async function firstStart({ config, url, access, identity }: FirstStart):
   const cliFile = path.join(config.DATA_DIR, "cli.tfrc");
   const kept = tokenOf((await readIfThere(cliFile)) ?? "");
   const token = kept ?? (await newToken(config, access, identity));
-  await makeOrganization(config, url, token);
-  await writePrivately(cliFile, cliConfiguration({ url: config.PUBLIC_URL ?? url, token }));
+  const { ORGANIZATION: name, ADMIN_EMAIL: email } = config;
+  if ((await makeOrganization({ url, token }, { name, email })) === "refused") {
+    throw new StartError(
+      "The token in the CLI configuration file is no longer valid; remove cli.tfrc from the data folder and start again to create a new one.",
+    );
+  }
+  const origin = "Written by `npm start`; written again at each start.";
+  const file = cliConfiguration({ url: config.PUBLIC_URL ?? url, token, origin });
+  await writePrivately(cliFile, file);
   return { cliFile, token: kept === undefined ? token : undefined };
 }
 
@@ -57,31 +65,4 @@ async function newToken(
   if (!user) throw new Error("the access service returned no user");
   const { secret } = await tokens.createUserToken({ userId: user.id, description: "npm start" });
   return secret;
-}
-
-/** Creates the organization through the public API. */
-async function makeOrganization(
-  { ORGANIZATION: name, ADMIN_EMAIL: email }: StandaloneConfig,
-  url: string,
-  token: string,
-): Promise<void> {
-  const headers = {
-    authorization: `Bearer ${token}`,
-    "content-type": "application/vnd.api+json",
-  };
-  const found = await fetch(`${url}/api/v2/organizations/${encodeURIComponent(name)}`, { headers });
-  if (found.ok) return;
-  if (found.status === 401) {
-    throw new StartError(
-      "The token in the CLI configuration file is no longer valid; remove cli.tfrc from the data folder and start again to create a new one.",
-    );
-  }
-  const made = await fetch(`${url}/api/v2/organizations`, {
-    method: "POST",
-    headers,
-    body: JSON.stringify({ data: { type: "organizations", attributes: { name, email } } }),
-  });
-  if (!made.ok) {
-    throw new StartError(`The organization ${name} could not be created: ${await made.text()}`);
-  }
 }

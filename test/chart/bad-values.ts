@@ -124,7 +124,6 @@ export const badValues: readonly [name: string, values: Values, message: string]
     {
       settings: { NATS_USER: "statehouse" },
       settingsFrom: {
-        NATS_CREDENTIALS: null,
         NATS_PASSWORD: { existingSecret: { name: "nats", key: "password" } },
         NATS_USER: { existingSecret: { name: "nats", key: "user" } },
       },
@@ -133,7 +132,7 @@ export const badValues: readonly [name: string, values: Values, message: string]
   ],
   [
     "a user of NATS without password",
-    { settings: { NATS_USER: "statehouse" }, settingsFrom: { NATS_CREDENTIALS: null } },
+    { settings: { NATS_USER: "statehouse" } },
     "access: the setting NATS_USER is set without NATS_PASSWORD; set both or neither.",
   ],
   [
@@ -144,7 +143,7 @@ export const badValues: readonly [name: string, values: Values, message: string]
   [
     "two ways into NATS",
     { settingsFrom: { NATS_TOKEN: { existingSecret: { name: "nats", key: "token" } } } },
-    "workspaces: the settings NATS_TOKEN and NATS_CREDENTIALS are set; a service logs in to NATS with only one of them",
+    "workspaces: the settings NATS_TOKEN and NATS_NKEY_SEED are set; a service logs in to NATS with only one of them",
   ],
   [
     "an administrator's username without an email",
@@ -219,6 +218,11 @@ export const badValues: readonly [name: string, values: Values, message: string]
     "an Ingress that the policies refuse",
     { ingress: { enabled: true, tlsElsewhere: true } },
     "networkPolicy.ingressController.namespaces: is required with ingress.enabled or httpRoute.enabled",
+  ],
+  [
+    "a monitor that the policies refuse",
+    { podMonitor: { enabled: true } },
+    "networkPolicy.prometheus.namespaces: is required with podMonitor.enabled",
   ],
   [
     "an Ingress without certificate",

@@ -23,13 +23,19 @@ export const installations: Record<string, () => readonly Values[]> = {
   "minimal.yaml": () => [minimal],
   "production.yaml": () => [minimal, example("production.yaml")],
   "air-gapped.yaml": () => [minimal, example("air-gapped.yaml")],
-  "cloudnative-pg/values.yaml": () => [
-    example("cloudnative-pg/values.yaml"),
-    { settingsFrom: { NATS_CREDENTIALS: null } },
-  ],
+  "cloudnative-pg/values.yaml": () => [example("cloudnative-pg/values.yaml")],
+  "demo/values.yaml": () => [example("demo/values.yaml")],
   "argo-cd.yaml": () => [valuesIn("argo-cd.yaml")],
   "flux.yaml": () => [valuesIn("flux.yaml")],
 };
 
-/** The examples that contain custom resources: those of GitOps tools and of CloudNativePG. */
-export const manifests = ["argo-cd.yaml", "flux.yaml", "cloudnative-pg/stores.yaml"];
+/** The values of other charts, by the chart's name. */
+export const valuesOfStores = { nats: "cloudnative-pg/nats.yaml" } as const;
+
+/** The examples that are manifests: those of GitOps tools, of CloudNativePG and of the demo. */
+export const manifests = [
+  "argo-cd.yaml",
+  "flux.yaml",
+  "cloudnative-pg/stores.yaml",
+  "demo/stores.yaml",
+];

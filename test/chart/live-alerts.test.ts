@@ -47,6 +47,7 @@ beforeAll(async () => {
   );
   downloadUrl = current.body.data.attributes["hosted-state-download-url"];
   rendered = await render({
+    networkPolicy: { prometheus: { namespaces: ["monitoring"] } },
     podMonitor: { enabled: true },
     prometheusRule: { enabled: true },
     dashboards: { enabled: true },

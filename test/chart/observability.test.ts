@@ -23,6 +23,7 @@ const groupsOf = (rendered: Rendered): { name: string; rules: Rule[] }[] =>
 let rendered: Rendered;
 beforeAll(async () => {
   rendered = await render({
+    networkPolicy: { prometheus: { namespaces: ["monitoring"] } },
     podMonitor: { enabled: true, labels: { release: "prometheus" } },
     prometheusRule: { enabled: true },
     dashboards: { enabled: true },

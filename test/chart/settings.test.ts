@@ -42,11 +42,10 @@ test.for(services)("every setting of %s can be set", async (service) => {
     const fromSource = tried.filter((name) => declared[name]?.secret || declared[name]?.file);
     const asText = tried.filter((name) => !fromSource.includes(name));
     const rendered = await render({
-      settingsFrom: { NATS_CREDENTIALS: null },
       [service]: {
         settings: Object.fromEntries(asText.map((name) => [name, sample(service, name)])),
         settingsFrom: {
-          ...(service === "gateway" ? {} : { ASSERTION_PUBLIC_KEYS: null }),
+          ...(service === "gateway" ? {} : { ASSERTION_PUBLIC_KEYS: null, NATS_NKEY_SEED: null }),
           ...Object.fromEntries(
             fromSource.map((name) => [name, { existingSecret: { name: "own", key: name } }]),
           ),

@@ -30,7 +30,9 @@ export async function workingFolder(options: {
 }): Promise<WorkingFolder> {
   const folder = await temporaryFolder();
   const cliFile = path.join(folder.path, "cli.tfrc");
-  await writeFile(cliFile, cliConfiguration(options), { mode: 0o600 });
+  await writeFile(cliFile, cliConfiguration({ ...options, origin: "Written by a test." }), {
+    mode: 0o600,
+  });
   const directory = path.join(folder.path, "configuration");
   await mkdir(directory);
   await writeFile(path.join(directory, "main.tf"), options.configuration);

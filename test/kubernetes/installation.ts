@@ -105,12 +105,17 @@ export function valuesOf(
       FIRST_ADMIN_EMAIL: "admin@example.com",
     },
     settingsFrom: {
-      NATS_CREDENTIALS: null,
       NATS_PASSWORD: { existingSecret: { name: "statehouse-nats", key: "password" } },
       ...(nats.ca && {
         NATS_CA_FILE: { existingSecret: { name: "statehouse-nats", key: "ca.crt" } },
       }),
     },
+    ...Object.fromEntries(
+      ["access", "workspaces", "state"].map((service) => [
+        service,
+        { settingsFrom: { NATS_NKEY_SEED: null } },
+      ]),
+    ),
     networkPolicy: {
       objectStore: { ports: [port(s3.endpoint)] },
       ingressController: { namespaces: callers },

@@ -172,6 +172,10 @@ httpRoute.parentRefs: is required with httpRoute.enabled; name the Gateway that 
 {{- if and .Values.networkPolicy.enabled (or .Values.ingress.enabled .Values.httpRoute.enabled) (not (or $controller.namespaces $controller.from)) }}
 networkPolicy.ingressController.namespaces: is required with ingress.enabled or httpRoute.enabled, because the policies would refuse the controller; name its namespace.
 {{- end }}
+{{- $prometheus := .Values.networkPolicy.prometheus }}
+{{- if and .Values.networkPolicy.enabled .Values.podMonitor.enabled (not (or $prometheus.namespaces $prometheus.from)) }}
+networkPolicy.prometheus.namespaces: is required with podMonitor.enabled, because the policies would refuse Prometheus; name its namespace.
+{{- end }}
 {{- if and .Values.networkPolicy.enabled (not .Values.networkPolicy.dns.to) }}
 networkPolicy.dns.to: is empty, which prevents the resolution of names; name the peers of the cluster's DNS.
 {{- end }}
