@@ -9,6 +9,7 @@ import { deadlineExceeded } from "@statehouse/errors";
 import { remainingMs, traceparent, withClientSpan } from "@statehouse/runtime";
 import type { CallOptions } from "./assertion.ts";
 import type { Channel } from "./channel.ts";
+import { blame } from "./error.ts";
 import { methodPath } from "./service.ts";
 
 let calls = 0;
@@ -51,7 +52,12 @@ export function createClient<S extends DescService>(
           clientAddress: as.clientAddress,
           deadline: Date.now() + left,
         };
-        return await channel.call(method, create(method.input, request), metadata);
+        try {
+          return await channel.call(method, create(method.input, request), metadata);
+        } catch (error) {
+          blame(error, channel.audience);
+          throw error;
+        }
       });
     return [method.localName, call] as const;
   });

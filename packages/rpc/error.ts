@@ -85,3 +85,14 @@ export function errorFromStatus(code: status, details: string, audience: string)
   }
   return new Error(`${audience} returned ${status[code] ?? code}: ${details}`);
 }
+
+const failedServices = new WeakMap<Error, string>();
+
+/** Remembers that a call of this service threw `error`. A service that it called itself takes precedence. */
+export function blame(error: unknown, service: string): void {
+  if (error instanceof Error && !failedServices.has(error)) failedServices.set(error, service);
+}
+
+/** Returns the service whose call threw `error`; undefined if no call threw it. */
+export const failedService = (error: unknown): string | undefined =>
+  error instanceof Error ? failedServices.get(error) : undefined;

@@ -13,6 +13,7 @@ export {
 } from "./caller.ts";
 export type { CallMetadata, Channel } from "./channel.ts";
 export { type Client, callCount, createClient } from "./client.ts";
+export { failedService } from "./error.ts";
 export { grantsFromAccess } from "./grants.ts";
 export { grpcChannel } from "./grpc-channel.ts";
 export { type GrpcTls, namesOf, openGrpcTls, type TlsFiles } from "./grpc-tls.ts";

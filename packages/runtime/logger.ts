@@ -8,6 +8,8 @@ export interface LoggerOptions {
   service: string;
   /** The lowest level that is logged: trace, debug, info, warn, error, fatal or silent. */
   level?: string;
+  /** `numbers` is the format of pino; `names` has the level's name, and the time in ISO 8601. */
+  format?: "numbers" | "names";
   destination?: DestinationStream;
 }
 
@@ -36,8 +38,17 @@ function describe(error: Error): object {
 }
 
 /** Creates a JSON logger whose lines contain the current trace id and never contain a token or state. */
-export function createLogger({ service, level = "info", destination }: LoggerOptions): Logger {
+export function createLogger({
+  service,
+  level = "info",
+  format = "numbers",
+  destination,
+}: LoggerOptions): Logger {
   const options = {
+    ...(format === "names" && {
+      formatters: { level: (label: string) => ({ level: label }) },
+      timestamp: pino.stdTimeFunctions.isoTime,
+    }),
     name: service,
     level,
     serializers: { err: describe },

@@ -219,6 +219,12 @@ export const settings = {
     .enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
     .default("info")
     .describe("Lines below this level are omitted from the log."),
+  LOG_FORMAT: z
+    .enum(["numbers", "names"])
+    .default("numbers")
+    .describe(
+      "numbers: lines have the level as a number and the time in ms; names: the level's name and ISO 8601.",
+    ),
   EDITION: z
     .enum(["self-hosted", "hosted"])
     .default("self-hosted")

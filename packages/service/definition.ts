@@ -27,6 +27,7 @@ import type { Examination } from "./preflight.ts";
 /** The settings that every service has. */
 export interface BaseConfig extends NatsConfig, GrpcTlsConfig {
   LOG_LEVEL: string;
+  LOG_FORMAT: "numbers" | "names";
   DATABASE_URL: () => string;
   DATABASE_POOL_SIZE: number;
   DATABASE_POOLING: Pooling;

@@ -77,7 +77,8 @@ export async function startService<
   const { name } = definition;
   const settings = config as unknown as BaseConfig;
   const options = rest as Partial<Options>;
-  const logger = ownLogger ?? createLogger({ service: name, level: settings.LOG_LEVEL });
+  const { LOG_LEVEL: level, LOG_FORMAT: format } = settings;
+  const logger = ownLogger ?? createLogger({ service: name, level, format });
   const shutdownMs = settings.SHUTDOWN_TIMEOUT * 1000;
   const stopping = createStopping({
     service: name,

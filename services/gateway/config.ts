@@ -16,6 +16,7 @@ const MIN_RATE_LIMIT = 30;
 /** The schema of the gateway's environment variables. */
 export const configSchema = z.object({
   LOG_LEVEL: settings.LOG_LEVEL,
+  LOG_FORMAT: settings.LOG_FORMAT,
   EDITION: settings.EDITION,
   HOST: settings.HOST,
   PORT: portSetting(8080, "the API"),

@@ -61,7 +61,8 @@ const SERVICE = "gateway";
 async function start(config: Config, parts: Dependencies = {}): Promise<RunningGateway> {
   requireConsistentTimeouts(config);
   await using starting = new AsyncDisposableStack();
-  const logger = parts.logger ?? createLogger({ service: SERVICE, level: config.LOG_LEVEL });
+  const { LOG_LEVEL: level, LOG_FORMAT: format } = config;
+  const logger = parts.logger ?? createLogger({ service: SERVICE, level, format });
   const shutdownMs = config.SHUTDOWN_TIMEOUT * 1000;
   const drainMs = config.DRAIN_SECONDS * 1000;
   const stopping = createStopping({ service: SERVICE, drainMs, logger });

@@ -56,6 +56,7 @@ export const standaloneSchema = z.object({
   LOG_LEVEL: settings.LOG_LEVEL.default("warn").describe(
     "Lines below this level are omitted from the log.",
   ),
+  LOG_FORMAT: settings.LOG_FORMAT,
 });
 
 export type StandaloneConfig = z.infer<typeof standaloneSchema>;

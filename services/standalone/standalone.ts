@@ -98,7 +98,8 @@ export async function startStandalone(
     // replica, and no subscriber has an account of its own.
     settings: { ...blobsIn(folder), ...settings, STREAM_REPLICAS: "1", EVENT_SUBSCRIBERS: "" },
   });
-  const logger = createLogger({ service: "standalone", level: config.LOG_LEVEL });
+  const { LOG_LEVEL: level, LOG_FORMAT: format } = config;
+  const logger = createLogger({ service: "standalone", level, format });
   const composition = starting.use(
     await compose(environments, logger, nats ? undefined : createLocalBus()),
   );

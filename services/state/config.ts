@@ -81,6 +81,7 @@ export type BlobStoreConfig = z.infer<typeof blobStoreSettings>;
 /** The environment variables of the state service. */
 export const configSchema = z.object({
   LOG_LEVEL: settings.LOG_LEVEL,
+  LOG_FORMAT: settings.LOG_FORMAT,
   DATABASE_URL: settings.DATABASE_URL,
   DATABASE_POOL_SIZE: settings.DATABASE_POOL_SIZE,
   DATABASE_POOLING: settings.DATABASE_POOLING,

@@ -15,6 +15,7 @@ const RELEASE = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/;
 /** The environment variables of the workspaces service. */
 export const configSchema = z.object({
   LOG_LEVEL: settings.LOG_LEVEL,
+  LOG_FORMAT: settings.LOG_FORMAT,
   DATABASE_URL: settings.DATABASE_URL,
   DATABASE_POOL_SIZE: settings.DATABASE_POOL_SIZE,
   DATABASE_POOLING: settings.DATABASE_POOLING,

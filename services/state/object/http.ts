@@ -6,6 +6,7 @@ import {
   type AuthenticationLimit,
   limitReceiving,
   type Proxies,
+  traceId,
   withServerSpan,
 } from "@statehouse/runtime";
 import { answerFailure } from "./answer-http.ts";
@@ -64,6 +65,7 @@ export function createObjectHandler(
     // The span has the route's name instead of the path, because the path of an upload contains the upload token.
     const attributes = { "http.route": route.name };
     void withServerSpan(`${request.method} ${route.name}`, traced, attributes, async (span) => {
+      response.setHeader("x-request-id", traceId() ?? "");
       try {
         const { signal } = gone;
         const address = proxies.clientOf(request) || undefined;

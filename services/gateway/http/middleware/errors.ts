@@ -17,6 +17,7 @@ export const errors =
       ctx.state.failure = error;
       const declared = ctx.state.route?.failures ?? noFailures;
       const { status, headers, errors } = errorAnswer(error, declared, logger);
+      ctx.state.code = errors[0]?.code;
       ctx.status = status;
       ctx.set("Content-Type", "application/vnd.api+json");
       ctx.set(headers);

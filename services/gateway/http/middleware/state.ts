@@ -9,6 +9,8 @@ export interface RequestState {
   route: Route | undefined;
   /** Set by `errors`: the error with which the request failed. */
   failure: unknown;
+  /** Set by `errors`: the code of the first error in the response. */
+  code: string | undefined;
   /** Set by `authenticate`. */
   caller: Caller;
   /** Set by `body`: the parsed body. If there are `problems`, this is the valid part. */
