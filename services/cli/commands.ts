@@ -296,7 +296,7 @@ export const commands: Readonly<Record<string, Command>> = {
       (await import("@statehouse/access/user/command")).changeUser(args, print),
   }),
   organization: printing({
-    args: "create <name> --url URL --token TOKEN",
+    args: "create <name> --url=URL --token=TOKEN",
     summary: "creates an organization that belongs to the user of the token",
     what: "Creating an organization",
     details: async () => (await import("./commands/first-apply.ts")).accessHelp,
@@ -304,7 +304,7 @@ export const commands: Readonly<Record<string, Command>> = {
       (await import("./commands/first-apply.ts")).runOrganization(args, print),
   }),
   "cli-config": printing({
-    args: "--url URL --token TOKEN [--organization NAME]",
+    args: "--url=URL --token=TOKEN [--organization NAME]",
     summary: "prints the configuration of terraform and tofu for an installation",
     what: "The configuration",
     details: async () => [

@@ -97,7 +97,7 @@ test("the demo ends in an apply after at most six commands, and its stores have 
 
 test("the CloudNativePG example names the Services of the charts and the Secret that NATS mounts", async () => {
   const text = readFileSync(example("cloudnative-pg/values.yaml"), "utf8");
-  const installed = [...text.matchAll(/helm install (\S+) \w+\/(\S+)(.*)$/gm)];
+  const installed = [...text.matchAll(/helm install (\S+) --repo \S+ (\S+)(.*)$/gm)];
   expect(installed).toHaveLength(2);
   for (const [, release = "", name = "", options = ""] of installed) {
     // The charts are in the namespace of Statehouse, so the Service has no domain, and Secrets can be mounted.

@@ -2,7 +2,12 @@ import { expect, test } from "vitest";
 import { containerOf, environmentOf, podOf, render } from "./helm.ts";
 
 test("scheduled commands are off, and have the settings of state when they are on", async () => {
-  expect((await render()).ofKind("CronJob")).toEqual([]);
+  const [suspended, ...others] = (await render()).ofKind("CronJob");
+  expect(others).toEqual([]);
+  expect(suspended).toMatchObject({
+    metadata: { name: "statehouse-fsck" },
+    spec: { suspend: true },
+  });
   const rendered = await render({
     operations: {
       fsck: { enabled: true, schedule: "@weekly", sizesOnly: false },
@@ -27,6 +32,7 @@ test("scheduled commands are off, and have the settings of state when they are o
     "fsck",
   ]);
   expect(rendered.get("CronJob", "fsck").spec).toMatchObject({ schedule: "@weekly" });
+  expect(rendered.get("CronJob", "fsck").spec).not.toHaveProperty("suspend");
   const exporting = rendered.get("CronJob", "export");
   expect(containerOf(exporting).env).toContainEqual({
     name: "POD_NAME",
@@ -81,9 +87,9 @@ test("helm test requests the API and the readiness of every service, with no Sec
     "healthcheck",
     "http://statehouse-gateway:80/.well-known/terraform.json",
     "http://statehouse-gateway:80/api/v2/ping",
-    "http://statehouse-access:9201/readyz",
-    "http://statehouse-workspaces:9202/readyz",
-    "http://statehouse-state:9203/readyz",
+    "http://statehouse-access:9201/readyz?verbose",
+    "http://statehouse-workspaces:9202/readyz?verbose",
+    "http://statehouse-state:9203/readyz?verbose",
   ]);
   expect(pod.spec?.volumes).toEqual([{ name: "tmp", emptyDir: {} }]);
 });

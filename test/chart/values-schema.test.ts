@@ -10,7 +10,6 @@ interface Schema {
 
 /** Values without a default: fields of Kubernetes objects that values.yaml does not contain. */
 const withoutDefault = [
-  "pod.resources.limits",
   "pod.resources.claims",
   "httpRoute.timeouts.backendRequest",
   "httpRoute.objectTimeouts.backendRequest",

@@ -16,6 +16,7 @@ import { newOrganization } from "../stack/organization.ts";
 import { type Load, lostResponse, startLoad } from "../upgrade/load.ts";
 import { examineConnections } from "./connections.ts";
 import { crash } from "./crash.ts";
+import { runDemo } from "./demo.ts";
 import { dryRun } from "./dry-run.ts";
 import { startEdgePod } from "./edge-pod.ts";
 import { createDatabases, createNamespace, newSecrets, valuesOf } from "./installation.ts";
@@ -34,6 +35,8 @@ Installs helm/statehouse from examples/minimal.yaml into a new namespace of the 
 helm on PATH. Applies changes to it with the real Terraform CLI under load, drains a node, crashes pods, and removes the
 release. The nodes must have the images or be able to pull them.
 
+  --demo                        only runs the commands of "Try it" in the README of the chart, in the namespace statehouse;
+                                the nodes must be able to pull the images of examples/demo/stores.yaml
   --previous NAME:TAG           installs this image first, and upgrades and rolls back under load
   --minutes N                   how long upgrades and rollbacks are repeated (10)
   --rate N                      operations of the load per second (20); 20 operations send about 30 requests
@@ -46,6 +49,7 @@ release. The nodes must have the images or be able to pull them.
 const { values } = parseArgs({
   options: {
     help: { type: "boolean", default: false },
+    demo: { type: "boolean", default: false },
     image: { type: "string" },
     previous: { type: "string" },
     minutes: { type: "string", default: "10" },
@@ -61,7 +65,7 @@ const { values } = parseArgs({
   },
 });
 
-const required = (name: Exclude<keyof typeof values, "help">): string => {
+const required = (name: Exclude<keyof typeof values, "demo" | "help">): string => {
   const value = values[name];
   if (value === undefined) throw new StartError(`--${name} is missing.\n\n${usage}`);
   return value;
@@ -72,6 +76,7 @@ else await runCommand("The test", test);
 
 async function test(print: (line: string) => void): Promise<void> {
   const image = required("image");
+  if (values.demo) return await runDemo(image, print);
   const minutes = countOf("minutes", values.minutes, 0);
   const rate = countOf("rate", values.rate);
   await using disposing = new AsyncDisposableStack();

@@ -26,9 +26,7 @@ Also returns the component's own ports: `public`, `ops`, `grpc`.
 {{- end -}}
 {{- end -}}
 {{- $operations := .Values.operations -}}
-{{- if $operations.fsck.enabled -}}
 {{- $_ := set $result "fsck" (dict "calls" list "stores" (concat (list "database") $objectStore)) -}}
-{{- end -}}
 {{- if $operations.collectDryRun.enabled -}}
 {{- $_ := set $result "collect" (dict "calls" (list $grpc.access $grpc.workspaces) "stores" (concat (list "database") $objectStore)) -}}
 {{- end -}}

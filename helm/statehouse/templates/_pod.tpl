@@ -122,7 +122,7 @@ containers:
   {{- end }}
 volumes:
   - name: tmp
-    emptyDir: {}
+    emptyDir: {sizeLimit: 64Mi}
   {{- with include "statehouse.settingsVolumes" . | trim }}
   {{- . | nindent 2 }}
   {{- end }}

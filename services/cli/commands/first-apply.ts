@@ -24,7 +24,7 @@ export async function runOrganization(args: readonly string[], print: Print): Pr
   const { access, positionals } = parsed(args);
   const [action, name = "", ...rest] = positionals;
   if (action !== "create" || name === "" || rest.length > 0) {
-    throw new StartError("usage: statehouse organization create <name> --url URL --token TOKEN");
+    throw new StartError("usage: statehouse organization create <name> --url=URL --token=TOKEN");
   }
   print(
     (await ensureOrganization(access, name)) === "found" ? `${name} exists` : `created ${name}`,

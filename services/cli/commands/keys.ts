@@ -48,7 +48,11 @@ export const keysHelp = [
 /** Creates, rotates and prints the keys of an installation. Throws `StartError`. */
 export async function runKeys(args: readonly string[], print: Print): Promise<void> {
   const { values, positionals } = parsed(args);
-  const [action = "", ...rest] = positionals;
+  const [action, ...rest] = positionals;
+  if (action === undefined) {
+    for (const line of keysHelp) print(line);
+    return;
+  }
   const now = new Date();
   const runners = values.runner ?? [];
   if (action === "new") {

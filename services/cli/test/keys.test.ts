@@ -47,6 +47,10 @@ beforeAll(async () => {
   return () => temporary[Symbol.asyncDispose]();
 });
 
+test("without an action the command prints its usage", async () => {
+  expect(await keys()).toContain("keys new FILE");
+});
+
 test("each service and runner receives its own private keys and no others", async () => {
   const material = await readMaterial(file);
   const holders = [...names, "runner", "runner-b"];
