@@ -35,7 +35,13 @@ export {
 export { createLogger, type Logger, type LoggerOptions } from "./logger.ts";
 export { type LoopOptions, startLoop } from "./loop.ts";
 export { metricsText } from "./metrics.ts";
-export { type Check, type OpsOptions, type OpsServer, startOpsServer } from "./ops-server.ts";
+export {
+  type Check,
+  type OpsOptions,
+  type OpsServer,
+  observeDependency,
+  startOpsServer,
+} from "./ops-server.ts";
 export { writePrivately } from "./private-file.ts";
 export { type Progress, type ProgressOptions, startProgress } from "./progress.ts";
 export { createProxies, type Proxies } from "./proxies.ts";

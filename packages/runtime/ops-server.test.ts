@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { StartError } from "./lifecycle.ts";
-import { startOpsServer } from "./ops-server.ts";
+import { observeDependency, startOpsServer } from "./ops-server.ts";
 import { startTelemetry } from "./telemetry.ts";
 
 const up = async () => {};
@@ -36,7 +36,9 @@ test("an optional dependency is reported and does not affect readiness", async (
 
 test("the metrics show which dependencies respond", async () => {
   await using _telemetry = await startTelemetry({ service: "gateway" });
-  await using server = await startedServer({ database: up, nats: down });
+  await using _database = observeDependency("state", "database", up);
+  await using _nats = observeDependency("state", "nats", down);
+  await using server = await startedServer({ database: up });
   const { body } = await get(server.port, "/metrics");
   expect(body).toMatch(/^statehouse_dependency_up\{.*dependency="database".*\} 1$/m);
   expect(body).toMatch(/^statehouse_dependency_up\{.*dependency="nats".*\} 0$/m);

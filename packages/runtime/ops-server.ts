@@ -50,7 +50,6 @@ async function readiness(
 /** Serves the operations endpoints on a separate listener. Throws `StartError` if the port is in use. */
 export async function startOpsServer(address: { host: string; port: number }): Promise<OpsServer> {
   let options: OpsOptions | undefined;
-  const gauges = new AsyncDisposableStack();
   const starting: Report = { ok: false, body: { status: "starting" } };
   const reportOf = async (path: string, all: boolean): Promise<Report | undefined> => {
     if (path === "/healthz") return { ok: true, body: { status: "ok" } };
@@ -76,26 +75,25 @@ export async function startOpsServer(address: { host: string; port: number }): P
     port,
     started(running) {
       options = running;
-      for (const [dependency, check] of Object.entries(running.checks)) {
-        gauges.use(observeDependency(dependency, check));
-      }
     },
-    async [Symbol.asyncDispose]() {
-      await gauges.disposeAsync();
-      await new Promise<void>((resolve) => {
+    [Symbol.asyncDispose]: () =>
+      new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
-      });
-    },
+      }),
   };
 }
 
-/** Shows in the metrics whether the dependency responds. */
-const observeDependency = (dependency: string, check: Check): AsyncDisposable =>
+/** Shows in the metrics whether a dependency of the service responds. */
+export const observeDependency = (
+  service: string,
+  dependency: string,
+  check: Check,
+): AsyncDisposable =>
   scrapedGauge("statehouse/runtime", {
     name: "statehouse_dependency_up",
     description: "1 if the dependency responds, 0 if it does not",
-    attributes: { dependency },
+    attributes: { service, dependency },
     maxAgeMs: METRIC_MAX_AGE_MS,
     read: async () => ((await runCheck(check)).status === "ok" ? 1 : 0),
   });

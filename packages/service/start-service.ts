@@ -7,6 +7,7 @@ import {
   createLogger,
   createStopping,
   type Logger,
+  observeDependency,
   type Stoppable,
   startOpsServer,
   watchSettings,
@@ -147,6 +148,9 @@ export async function startService<
     nats: () => transport.ready(),
     ...definition.checks?.(running),
   };
+  for (const [dependency, check] of Object.entries(checks)) {
+    starting.use(observeDependency(name, dependency, check));
+  }
   const listeners = definition.listeners?.(running) ?? ({} as L);
   const ports =
     ops &&

@@ -300,6 +300,7 @@ test("state without bus and store, and slow calls fire their alerts", async () =
   proxies.gatewayToState.delay(1500);
   await expectFiring({
     StatehouseEventsWait: { service: "state" },
+    StatehouseDependencyDown: { component: "state", dependency: "nats" },
     StatehouseStateBytesFail: {},
     StatehouseApiSlow: {},
   });

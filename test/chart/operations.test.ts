@@ -91,7 +91,7 @@ test("helm test requests the API and the readiness of every service, with no Sec
     "http://statehouse-workspaces:9202/readyz?verbose",
     "http://statehouse-state:9203/readyz?verbose",
   ]);
-  expect(pod.spec?.volumes).toEqual([{ name: "tmp", emptyDir: {} }]);
+  expect(pod.spec?.volumes).toEqual([{ name: "tmp", emptyDir: { sizeLimit: "64Mi" } }]);
 });
 
 test("a preflight has the image, settings and Secrets of each service, and can be rendered alone", async () => {
