@@ -73,7 +73,16 @@ export async function startMinio(options: MinioOptions): Promise<Minio> {
     });
   const server = await startOnPort(options.port ?? 0, run);
   const endpoint = `${tls ? "https" : "http"}://127.0.0.1:${server.port}`;
-  return { ...server, endpoint, region, accessKey, secretKey };
+  return {
+    ...server,
+    get pid() {
+      return server.pid;
+    },
+    endpoint,
+    region,
+    accessKey,
+    secretKey,
+  };
 }
 
 /**

@@ -72,6 +72,9 @@ export async function startNats(options: NatsOptions): Promise<Nats> {
   const server = await startOnPort(options.port ?? 0, run);
   return {
     ...server,
+    get pid() {
+      return server.pid;
+    },
     url: `nats://127.0.0.1:${server.port}`,
     get login() {
       return login;

@@ -1,5 +1,5 @@
 /** A row as PostgreSQL returns it: the version is a number. */
-export type Unversioned<Row extends { version: bigint }> = Omit<Row, "version"> & {
+export type WithNumericVersion<Row extends { version: bigint }> = Omit<Row, "version"> & {
   version: number;
 };
 

@@ -146,7 +146,7 @@ async function deleteIfTargetIsGone(app: App, target: TeamAccessTarget): Promise
   }
 }
 
-/** Deletes the grants on those of the targets `ids` that are deleted; `listDeleted` asks the workspaces service. */
+/** Deletes the grants on those of the targets `ids` that are deleted; `listDeleted` calls the workspaces service. */
 export async function deleteTeamAccessOfDeleted<Id extends TeamAccess["targetId"]>(
   app: App,
   ids: readonly Id[],

@@ -8,8 +8,10 @@ import type { Rendering, RequestContext } from "./route.ts";
 
 const JSON_API = "application/vnd.api+json";
 
-/** The result of a handler, usually the response of a service, whose member `field` is the content of the document. */
-type ResultWith<Field extends string, Content> = { readonly [Name in Field]?: Content | undefined };
+// The result of a handler is usually the response of a service. Its member `field` is the content of the document.
+
+type ResultWith<Field extends string, Item> = { readonly [Name in Field]?: Item | undefined };
+type ListWith<Field extends string, Item> = { readonly [Name in Field]: readonly Item[] };
 
 /** Renders one resource, the member `field` of the result. */
 export const one = <Item, Field extends string>(
@@ -46,11 +48,11 @@ export const oneOf = <Item, Field extends string>(
 export const list = <Item, Field extends string>(
   resource: CompiledResource<Item, RequestContext>,
   field: Field,
-): Rendering<ResultWith<Field, readonly Item[]> & { readonly totalCount: number }> => ({
+): Rendering<ListWith<Field, Item> & { readonly totalCount: number }> => ({
   contentType: JSON_API,
   content: { form: "page", resources: [resource] },
   async render(result, { context, includes, page, url, onSecret }) {
-    const { totalCount, [field]: items = [] } = result;
+    const { totalCount, [field]: items } = result;
     const { document, hasSecret } = await listDocument(resource, items, context, includes);
     if (hasSecret) onSecret();
     const pagination = paginationOf(page ?? wholePage(totalCount), totalCount);
@@ -64,10 +66,10 @@ export const list = <Item, Field extends string>(
 export const completeList = <Item, Field extends string>(
   resource: CompiledResource<Item, RequestContext>,
   field: Field,
-): Rendering<ResultWith<Field, readonly Item[]>> => ({
+): Rendering<ListWith<Field, Item>> => ({
   contentType: JSON_API,
   content: { form: "list", resources: [resource] },
-  async render({ [field]: items = [] }, { context, includes, onSecret }) {
+  async render({ [field]: items }, { context, includes, onSecret }) {
     const { document, hasSecret } = await listDocument(resource, items, context, includes);
     if (hasSecret) onSecret();
     return stringify(document);

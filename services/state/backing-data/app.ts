@@ -19,18 +19,19 @@ import { type BackingDataAction, changeBackingData } from "./domain.ts";
  * Makes a version's contents unreadable until they are restored. After `softDeletionMs` they are deleted permanently.
  * Throws 400 unless the version is finalized and is neither the current version nor a snapshot newer than it.
  */
-export const softDeleteBackingData = useCase("softDelete");
+export const softDeleteBackingData = backingDataAction("softDelete");
 
-/** Makes soft-deleted contents readable again. */
-export const restoreBackingData = useCase("restore");
+/** Makes soft-deleted contents readable again. Throws 400 unless the version is soft-deleted. */
+export const restoreBackingData = backingDataAction("restore");
 
 /**
  * Deletes soft-deleted contents permanently. Throws 400 unless the version is soft-deleted and is neither the current
  * version nor a snapshot newer than it.
  */
-export const permanentlyDeleteBackingData = useCase("permanentlyDelete");
+export const permanentlyDeleteBackingData = backingDataAction("permanentlyDelete");
 
-function useCase(action: BackingDataAction) {
+/** Returns the use case of an action. */
+function backingDataAction(action: BackingDataAction) {
   return async (app: App, caller: Caller, id: StateVersionId): Promise<StateVersionDocument> => {
     const { workspaceId } = await app.reads.stateVersions.get(id);
     const changed = await app.transaction(async (tx) => {

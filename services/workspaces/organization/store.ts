@@ -30,7 +30,7 @@ import { ownDataRetentionPolicy, siteDataRetentionPolicy } from "../data-retenti
 import { nameTaken } from "../errors-domain.ts";
 import type { OrganizationId } from "../ids-domain.ts";
 import { containing } from "../parameters-store.ts";
-import { type Unversioned, withVersion } from "../version-store.ts";
+import { type WithNumericVersion, withVersion } from "../version-store.ts";
 import {
   type CredentialSettings,
   isOrganizationName,
@@ -126,7 +126,7 @@ export type OrganizationsOfAll = Pick<OrganizationSearch, "query"> & { page: Pag
 const reads = (database: Database) => ({
   /** Returns the settings that the access service enforces. The organization may still be provisioning. */
   async findCredentialSettings(id: string): Promise<VersionedCredentialSettings | undefined> {
-    const [row] = await database.query<Unversioned<VersionedCredentialSettings>>(
+    const [row] = await database.query<WithNumericVersion<VersionedCredentialSettings>>(
       // index: organizations_pkey
       `select o.id as "organizationId", o.revision as version,
          ${selectList("o", credentialColumns)}

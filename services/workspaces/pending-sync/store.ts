@@ -1,7 +1,7 @@
 import type { Database } from "@statehouse/postgres";
 import type { OrganizationId, WorkspaceId } from "../ids-domain.ts";
 import type { VersionedCredentialSettings } from "../organization/domain.ts";
-import { type Unversioned, withVersion } from "../version-store.ts";
+import { type WithNumericVersion, withVersion } from "../version-store.ts";
 import type { Placement } from "../workspace-placement/domain.ts";
 import {
   type PendingDeletion,
@@ -67,12 +67,12 @@ const reads = (database: Database) => {
 
   return {
     async findUnprovisioned(id: string): Promise<UnprovisionedOrganization | undefined> {
-      const row = await find<Unversioned<UnprovisionedOrganization>>(organizations, id);
+      const row = await find<WithNumericVersion<UnprovisionedOrganization>>(organizations, id);
       return row && withVersion(row);
     },
 
     async findPendingPlacement(id: string): Promise<Placement | undefined> {
-      const row = await find<Unversioned<Placement>>(placements, id);
+      const row = await find<WithNumericVersion<Placement>>(placements, id);
       return row && withVersion(row);
     },
 
@@ -113,10 +113,12 @@ const leases = (database: Database) => {
 
   return {
     claimUnprovisioned: async (now: Date): Promise<UnprovisionedOrganization[]> =>
-      (await claim<Unversioned<UnprovisionedOrganization>>(organizations, now)).map(withVersion),
+      (await claim<WithNumericVersion<UnprovisionedOrganization>>(organizations, now)).map(
+        withVersion,
+      ),
 
     claimPendingPlacements: async (now: Date): Promise<Placement[]> =>
-      (await claim<Unversioned<Placement>>(placements, now)).map(withVersion),
+      (await claim<WithNumericVersion<Placement>>(placements, now)).map(withVersion),
 
     claimPendingDeletions: (now: Date): Promise<PendingDeletion[]> =>
       claim(workspaceDeletions, now),

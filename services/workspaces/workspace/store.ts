@@ -14,7 +14,7 @@ import { isOrganizationName, organizationNotFound } from "../organization/domain
 import type { Plan } from "../organization/plan-domain.ts";
 import { type Project, projectNotFound } from "../project/domain.ts";
 import { inheritedMode, inheritedPool } from "../project/store.ts";
-import { type Unversioned, withVersion } from "../version-store.ts";
+import { type WithNumericVersion, withVersion } from "../version-store.ts";
 import type { WorkspaceLock } from "../workspace-lock/domain.ts";
 import type { Placement } from "../workspace-placement/domain.ts";
 import {
@@ -163,7 +163,7 @@ const reads = (database: Database) => ({
   async lockAndPlacement(
     id: WorkspaceId,
   ): Promise<{ lock: WorkspaceLock | null; placement: Placement } | undefined> {
-    const [row] = await database.query<Unversioned<Placement> & { lock: LockJson | null }>(
+    const [row] = await database.query<WithNumericVersion<Placement> & { lock: LockJson | null }>(
       // index: workspaces_pkey
       `select w.id as "workspaceId", w.organization_id as "organizationId",
          w.project_id as "projectId", w.placement_version as version, ${workspaceLock("w")} as lock
