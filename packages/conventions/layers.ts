@@ -46,7 +46,7 @@ const partsOf = (file: string) => /^services\/([^/]+)\/(.+)$/.exec(file)?.slice(
 export const hasLayers = (file: string): boolean => (partsOf(file)[0] ?? "") in layers;
 
 export const unnamedLayer = (file: string): string =>
-  `its name states no layer; the file belongs in the folder of its noun, or of several nouns in the service's folder, and its name ends with one of ${layers[partsOf(file)[0] ?? ""]?.join(", ")}.`;
+  `its name states no layer; move the file to the folder of its noun, or to the service's folder if it belongs to several nouns, and end its name with one of ${layers[partsOf(file)[0] ?? ""]?.join(", ")}.`;
 
 /** Returns the place of a source file or a test, or undefined if the file's path does not state it. */
 export function layerOf(file: string): FileLayer | undefined {

@@ -105,8 +105,8 @@ const wordsOf = (name: string) =>
     .replace(/[^\p{L}\p{N}]+/gu, " ");
 
 /**
- * Returns the identifiers of a script, each once. Members that the script only accesses are excluded, because the file
- * that declares them is checked, and so are names that libraries export.
+ * Returns the identifiers of a script, each once. Excludes names that libraries export, and
+ * members that the script only accesses: the file that declares a member is checked.
  */
 function identifiers(program: ESTree.Program): Passage[] {
   const found = new Map<string, Passage>();

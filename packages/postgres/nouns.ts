@@ -5,7 +5,7 @@ import { afterCommit, type TransactionMode } from "./transaction.ts";
 import { type EntityManager, noteChange } from "./unit-of-work.ts";
 
 /**
- * The nouns of a service's store that have the part `Part`, each with the type that its part creates: `rows` creates
+ * Maps each noun of a service's store that has the part `Part` to the type that this part creates: `rows` creates
  * `tx.<noun>`, and `reads` creates `app.reads.<noun>`.
  */
 export type PartsOf<Nouns, Part extends string> = {

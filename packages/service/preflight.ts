@@ -108,7 +108,7 @@ async function keysOf(name: string, settings: Settings): Promise<string | undefi
 
 async function certificateOf(name: string, settings: Settings): Promise<string | undefined> {
   const { GRPC_CA_FILE: caFile, GRPC_CERT_FILE: certFile, GRPC_KEY_FILE: keyFile } = settings;
-  if (settings.GRPC_TLS === "off") return "off: calls between the services are readable";
+  if (settings.GRPC_TLS === "off") return "off: calls between the services are not encrypted";
   if (!caFile || !certFile || !keyFile) return undefined;
   openGrpcTls({ caFile, certFile, keyFile });
   const certificate = new X509Certificate(readFileSync(certFile));

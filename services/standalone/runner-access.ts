@@ -24,8 +24,9 @@ const RENEWAL_DAYS = 60;
 const runnerFolder = (dataDirectory: string) => path.join(dataDirectory, "runner");
 
 /**
- * Returns the operator's mutual-TLS settings if there are any. Otherwise returns settings that name an authority and a
- * certificate for each end in `DATA_DIR/runner`; creates these unless they exist and are valid for long enough.
+ * Returns the operator's mutual-TLS settings if there are any. Otherwise returns settings that name files in
+ * `DATA_DIR/runner`: an authority, and a certificate for the server and one for the client. Creates these unless they
+ * exist and are valid for long enough.
  */
 export async function openRunnerTls(
   dataDirectory: string,

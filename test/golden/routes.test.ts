@@ -13,7 +13,7 @@ test("system tests reach exactly the declared statuses of every route", () => {
 });
 
 test("every system test that the golden file names exists and proves its statuses", () => {
-  // This checks only that the files exist. After a file's tests, proves-routes.ts checks that they received its
+  // This checks only that the files exist. After a file's tests, proves-routes.ts checks that the file received its
   // statuses.
   for (const file of new Set(readGolden().values())) {
     expect(existsSync(path.join(systemTests, file)), file).toBe(true);

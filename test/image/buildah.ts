@@ -11,8 +11,8 @@ const storage = path.join(cacheFolder(), "containers");
 
 /**
  * The environment of buildah. Isolation by chroot works as root on every machine, even inside a container. The file of
- * the storage is replaced as a whole, because another process of the tests can read it at the same time: buildah reads a
- * part of a file as the settings of another storage.
+ * the storage is replaced as a whole, because another process of the tests can read it at the same time, and buildah
+ * would accept a partly written file as other settings.
  */
 export function buildahEnvironment(): NodeJS.ProcessEnv {
   mkdirSync(storage, { recursive: true });

@@ -37,9 +37,9 @@ export interface BodyParserLimits {
   parsingMs?: number;
 }
 
-/** Bodies with more bytes than this are parsed in the thread. */
+/** Bodies with more bytes than this are parsed in the parser thread. */
 const INLINE_BYTES = 4 * 1024 * 1024;
-/** Bodies with more values than this are parsed in the thread. */
+/** Bodies with more values than this are parsed in the parser thread. */
 const INLINE_VALUES = 20_000;
 
 const isSmall = (bytes: Uint8Array): boolean =>

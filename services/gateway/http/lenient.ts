@@ -16,7 +16,7 @@ export function parseLeniently(schema: z.core.$ZodType, value: unknown): unknown
     return Object.fromEntries(members);
   }
   if (schema instanceof z.ZodArray) {
-    // A list whose items can be of any type is invalid only if it is too long. Its items are then omitted.
+    // If items can be of any type, only the length of the list can be invalid: the valid part is an empty list.
     if (!Array.isArray(value) || schema.element instanceof z.ZodUnknown) return [];
     return value.map((item) => parseLeniently(schema.element, item));
   }
