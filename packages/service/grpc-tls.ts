@@ -23,7 +23,7 @@ export function startGrpcTls(
 ): GrpcTls | undefined {
   const tls = grpcTlsOf(config);
   if (tls) stack.use(observeExpiry(tls));
-  else logger.warn("GRPC_TLS is off: calls between the services are readable on the network");
+  else logger.warn("GRPC_TLS is off: calls between the services are not encrypted");
   return tls;
 }
 
