@@ -26,7 +26,7 @@ function lockedWorkspaces() {
   return { handlers, locked: (id: string) => rows.get(id)?.locked ?? false };
 }
 
-test("handlers get events in the form of the bus, in the order of their revisions", async () => {
+test("handlers receive events as they would arrive from the bus, in the order of revisions", async () => {
   const events: Event[] = [];
   const emitter = createEmitter(
     on(WorkspaceLockedSchema, async ({ revision }, event) => {

@@ -31,7 +31,7 @@ test("a client closes its idle connections before the port that is draining clos
   agent.destroy();
 });
 
-test("a request that has arrived when the port closes is answered, though nothing has read it", async () => {
+test("a request that arrived before the port closed is answered, even if the server had not read it by then", async () => {
   const port = await openHttpPort({
     ...common,
     handler: (_, response) => void response.end("answered"),

@@ -47,7 +47,7 @@ test("other hosts replace that of the public address", async () => {
   expect(rulesOf(rendered.ofKind("Ingress")).map(([host]) => host)).toEqual([...hosts, ...hosts]);
 });
 
-test("an HTTPRoute does the same for the Gateway API", async () => {
+test("an HTTPRoute sends state bytes to state and everything else to the gateway", async () => {
   const parentRefs = [{ name: "public", namespace: "gateways" }];
   const rendered = await render({ networkPolicy, httpRoute: { enabled: true, parentRefs } });
   expect(rendered.get("HTTPRoute", "gateway").spec).toEqual({

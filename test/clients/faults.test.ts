@@ -43,7 +43,7 @@ needs(
   "nats-server",
   "go",
   "python client",
-)("the subscribers' packages of all languages, while the installation fails", () => {
+)("the subscribers' packages of all languages, during an outage of the installation", () => {
   const { fixture, part: postgres } = useFaultFixtureOn(ownPostgres, (own) => ({ postgres: own }));
   let commands: Awaited<ReturnType<typeof buildDrivers>>;
   let folder = "";

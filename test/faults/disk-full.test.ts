@@ -17,7 +17,7 @@ function withoutRoom(
   fixture: () => FaultFixture,
   disk: { fill(): Promise<void>; empty(): Promise<void> },
 ): void {
-  test("what does not fit returns 503 and is not stored, other requests succeed, and the same URL works once there is space", async () => {
+  test("an upload that does not fit returns 503 and is not stored, other requests succeed, and the same URL works once there is space", async () => {
     proves("Upload/a failed upload leaves the URL usable");
     const { owner, rows } = fixture();
     const kept = await newLockedWorkspace(fixture());

@@ -112,7 +112,7 @@ needs("minio")("while MinIO is stopped", () => {
     ).toHaveLength(1);
   });
 
-  test("an upload during which MinIO stops fails, and its repeat succeeds", async () => {
+  test("an upload during which MinIO stops fails, and a repeated upload succeeds", async () => {
     const { proxies } = fixture();
     const id = await newLockedWorkspace(fixture());
     const state = one();

@@ -65,7 +65,7 @@ describe("kill -9 of workspaces while it creates an organization", () => {
     },
   );
 
-  test("without a repeat: its event completes the creation", async () => {
+  test("without a repeated request, the event of the creation completes it", async () => {
     const { owner } = fixture();
     const name = await crashDuringCreation("call to access");
     await healAll(fixture());
@@ -115,7 +115,7 @@ describe("kill -9 of workspaces while it creates an organization", () => {
   });
 });
 
-test("kill -9 of access between creating the owners and responding: the repeat completes the creation", async () => {
+test("kill -9 of the access service between creating the owners and responding: a repeated request completes the creation", async () => {
   const { stack, proxies, owner, rows } = fixture();
   const name = unusedName("org");
   const create = () =>

@@ -84,7 +84,7 @@ describe("kill -9 of state with bytes in a directory", () => {
   const fixture = useFaultFixture(() => ({ store: "directory" }));
   killingState(fixture, "directory");
 
-  test("after the commit, before the response: a repeat with the same bytes returns 200", async () => {
+  test("after the commit, before the response: a repeated upload of the same bytes returns 200", async () => {
     proves("Upload/the same bytes again 200, other bytes 409");
     const { stack, proxies, store: view } = fixture();
     const id = await newLockedWorkspace(fixture());
@@ -107,7 +107,7 @@ describe("kill -9 of state with bytes in a directory", () => {
     expect(other.status).toBe(409);
   });
 
-  test("after the commit of inline state: the repeat returns the same version", async () => {
+  test("after the commit of inline state: a repeated request returns the same version", async () => {
     const { stack, proxies } = fixture();
     const id = await newLockedWorkspace(fixture());
     const state = one();
@@ -131,7 +131,7 @@ describe("kill -9 of state with bytes in a directory", () => {
     expect((await unlock(fixture(), id)).status).toBe(200);
   });
 
-  test("after the commit of a create request: the repeat returns the pending version and its URL", async () => {
+  test("after the commit of a create request: a repeated request returns the pending version and its URL", async () => {
     proves("State version creation rules/a repeat answers the");
     const { stack, proxies } = fixture();
     const id = await newLockedWorkspace(fixture());

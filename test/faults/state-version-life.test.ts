@@ -93,7 +93,7 @@ describe("kill -9 of state", () => {
     expect(await copiesOf(fixture(), old)).toHaveLength(1);
   });
 
-  test("after the commit of a rollback: the repeat returns the copy", async () => {
+  test("after the commit of a rollback: a repeated request returns the copy", async () => {
     proves("Rollback/what is pending is discarded; a repeat answers the same copy");
     const { stack, proxies } = fixture();
     const { workspaceId, old, state } = await twoVersions(fixture());

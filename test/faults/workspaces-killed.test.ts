@@ -83,7 +83,7 @@ describe("kill -9 of workspaces between seal and release", () => {
     expect((await unlock(fixture(), id)).status).toBe(200);
   });
 
-  test("after the release, before the response: the repeat reports that it is unlocked", async () => {
+  test("after the release, before the response: a repeated unlock reports that the workspace is already unlocked", async () => {
     const { stack, proxies, owner } = fixture();
     const id = await newLockedWorkspace(fixture());
     const held = proxies.workspacesToDatabase.hold({
@@ -140,7 +140,7 @@ describe("kill -9 of workspaces between a deletion and DropWorkspace", () => {
     expect((await owner.api.delete(`/workspaces/${id}`)).status).toBe(404);
   });
 
-  test("without a repeat: its event completes the deletion", async () => {
+  test("without a repeated request, the event of the deletion completes it", async () => {
     const { owner } = fixture();
     const { id, url } = await crashDeleting();
     await healAll(fixture());

@@ -121,7 +121,7 @@ async function startTraffic(client: Api, token: string, organization: string): P
  */
 const options = { timeout: 300_000 };
 
-needs("nats-server", "minio")("while requests run, without one that fails,", () => {
+needs("nats-server", "minio")("while requests run, and no request fails,", () => {
   let stack: ProcessStack;
   let deployed: DeployedKeys;
   let traffic: Traffic;

@@ -72,7 +72,7 @@ test("a deleted workspace is unreadable at once, and its bytes remain for the de
   expect(await keysOf(id)).toEqual(keys);
 });
 
-test("what an owner deletes permanently leaves at once, and is named by the list in the store", async () => {
+test("bytes that an owner deletes permanently are removed at once, and the store's list of permanent deletions names their key", async () => {
   const { id, versions } = await written(2);
   const [first = ""] = versions;
   const act = (action: string) =>

@@ -7,7 +7,7 @@ const fixture = useFixture();
 
 const taken = { errors: [{ detail: "Name has already been taken" }] };
 
-test("an organization in another case is taken, for creation and renaming", async () => {
+test("an organization name that differs only in letter case counts as taken, on creation and renaming", async () => {
   const { owner, outsider, organization } = fixture();
   const name = organization.toUpperCase();
   const other = document("organizations", { name, email: "a@b.example" });
@@ -35,7 +35,7 @@ test.each(["owners", "OWNERS", "0wners", "own3r5", "ovvners", "own-ers"])(
   },
 );
 
-test("a team in another case is taken, and a team changes the case of its own name", async () => {
+test("a team name that differs only in letter case counts as taken, and a team can change the case of its own name", async () => {
   const { owner, organization } = fixture();
   const path = `/organizations/${organization}/teams`;
   const name = unusedName("team");

@@ -53,18 +53,18 @@ describe("the cost of a request", () => {
     expect(await get(`/workspaces/${workspaceId}`)).toEqual({ statements: 2, calls: 2 });
   });
 
-  test("showing a workspace by its name takes the same", async () => {
+  test("showing a workspace by its name takes two statements and two calls", async () => {
     const shown = await expectStatus(200, caller.get(`/workspaces/${workspaceId}`));
     const path = `/organizations/${organization}/workspaces/${shown.body.data.attributes.name}`;
     expect(await get(path)).toEqual({ statements: 2, calls: 2 });
   });
 
-  test("showing the current state version takes the same", async () => {
+  test("showing the current state version takes two statements and two calls", async () => {
     const path = `/workspaces/${workspaceId}/current-state-version`;
     expect(await get(path)).toEqual({ statements: 2, calls: 2 });
   });
 
-  test("listing the current outputs takes the same", async () => {
+  test("listing the current outputs takes two statements and two calls", async () => {
     const path = `/workspaces/${workspaceId}/current-state-version-outputs`;
     expect(await get(path)).toEqual({ statements: 2, calls: 2 });
   });

@@ -73,7 +73,7 @@ describe.each(named(withBody))("%s", (_, { method, path }) => {
   });
 });
 
-test("a body without a length that exceeds the limit returns 413", async () => {
+test("a body over the limit, sent without Content-Length, returns 413", async () => {
   const { url, owner, organization } = fixture();
   const piece = new TextEncoder().encode("x".repeat(50_000));
   let sent = 0;

@@ -10,7 +10,7 @@ const create = (id: string, body: unknown) =>
 const shown = async (id: string) =>
   (await fixture().owner.api.get(`/state-versions/${id}`)).body.data;
 
-describe("a repeat within one lock", () => {
+describe("a repeated create request within one lock", () => {
   test("of the same state returns the existing version", async () => {
     proves("State version creation rules/a repeat answers the");
     const { id } = await newLockedWorkspace(fixture());
@@ -55,7 +55,7 @@ describe("a repeat within one lock", () => {
     }
   });
 
-  test("of the serial with another state returns 409 unless it is forced", async () => {
+  test("of a serial with a different state returns 409 unless it is forced", async () => {
     proves("State version creation/force");
     const { id } = await newLockedWorkspace(fixture());
     const first = stateFile();

@@ -267,7 +267,7 @@ describe("the list of versions", () => {
   });
 });
 
-test("contains each included resource once", async () => {
+test("a response contains each included resource once", async () => {
   proves("State version includes/created_by: the user or", "State version includes/any other name");
   const { owner, organization } = fixture();
   const { id, attributes } = await newLockedWorkspace(fixture());

@@ -205,7 +205,7 @@ describe("a user's token that lives longer than the maximum", () => {
     await expectStatus(200, owner.api.patch(path, enabled(true)));
   });
 
-  test("has no access to the organization and what is in it, and a shorter one has", async () => {
+  test("has no access to the organization and its objects, and a token with a shorter lifetime has", async () => {
     proves("Credentials/token-ttl-policies: user tokens that live longer");
     const team = await short.post(`/teams/${objects.teamId}/authentication-tokens`, {
       data: { type: "authentication-tokens", attributes: { description: "mine" } },

@@ -55,7 +55,7 @@ async function pathsToWorkspaces(): Promise<{ id: string; path: string }[]> {
   ];
 }
 
-test("an organization that access did not receive is completed by the repeat", async () => {
+test("an organization that the access service did not receive is completed by a repeated request", async () => {
   const { owner, outsider } = fixture();
   // Makes the services cache the owner's grants, so that only the second half of the creation fails.
   await owner.api.get("/organizations");
@@ -69,7 +69,7 @@ test("an organization that access did not receive is completed by the repeat", a
   expect((await outsider.api.get(path)).status).toBe(404);
 });
 
-test("a token setting that access did not receive is sent by the repeat", async () => {
+test("a token setting that the access service did not receive is sent by a repeated request", async () => {
   const { owner, organization } = fixture();
   const path = `/organizations/${organization}`;
   await owner.api.get(path);
@@ -79,7 +79,7 @@ test("a token setting that access did not receive is sent by the repeat", async 
   }
 });
 
-test("an organization that access did not delete is invisible, and the repeat completes the deletion", async () => {
+test("an organization that the access service did not delete is invisible, and a repeated request completes the deletion", async () => {
   const { owner } = fixture();
   const name = unusedName("dropped");
   const path = `/organizations/${name}`;
@@ -89,7 +89,7 @@ test("an organization that access did not delete is invisible, and the repeat co
   expect((await owner.api.get(path)).status).toBe(404);
 });
 
-test("an administrator's deletion of an organization is completed by the repeat", async () => {
+test("an administrator's deletion of an organization is completed by a repeated request", async () => {
   const { owner, stack } = fixture();
   const administrator = await newUser(stack, { administrator: true });
   const name = unusedName("dropped");
@@ -100,7 +100,7 @@ test("an administrator's deletion of an organization is completed by the repeat"
   expect((await administrator.api.get(path)).status).toBe(404);
 });
 
-test("a move that state did not receive is sent by the repeat", async () => {
+test("a move that the state service did not receive is sent by a repeated request", async () => {
   const { owner } = fixture();
   const workspaces = await pathsToWorkspaces();
   const project = await newProject(fixture());
@@ -118,7 +118,7 @@ test("a move that state did not receive is sent by the repeat", async () => {
   }
 });
 
-test("the move of several workspaces is completed by the repeat", async () => {
+test("the move of several workspaces is completed by a repeated request", async () => {
   const { owner } = fixture();
   const project = await newProject(fixture());
   const { id } = await newWorkspace(fixture());
@@ -139,7 +139,7 @@ test.each(["unlock", "force-unlock"])("%s is completed by the repeat", async (ac
   expect((await owner.api.get(`/workspaces/${id}`)).body.data.attributes.locked).toBe(false);
 });
 
-test("a deletion never succeeds before state has confirmed it, and the repeat may find it complete", async () => {
+test("a deletion never succeeds before the state service has confirmed it, and a repeated request may find it complete", async () => {
   const { owner } = fixture();
   const workspaces = await pathsToWorkspaces();
   const deletions = workspaces.map(
@@ -151,7 +151,7 @@ test("a deletion never succeeds before state has confirmed it, and the repeat ma
   for (const { path } of workspaces) expect((await owner.api.get(path)).status).toBe(404);
 });
 
-test("a safe delete that could not call state deletes nothing and succeeds afterwards", async () => {
+test("a safe delete that could not call the state service deletes nothing and succeeds afterwards", async () => {
   const { owner } = fixture();
   const workspaces = await pathsToWorkspaces();
   const safeDelete = (path: string) => owner.api.post(`${path}/actions/safe-delete`);
@@ -163,7 +163,7 @@ test("a safe delete that could not call state deletes nothing and succeeds after
   for (const { path } of workspaces) await eventually(204, () => safeDelete(path));
 });
 
-test("inline state that could not be uploaded is completed by the repeat", async () => {
+test("inline state that could not be uploaded is completed by a repeated request", async () => {
   proves("State version creation/state: optional Base64; given");
   const { owner } = fixture();
   const { id } = await newLockedWorkspace(fixture());

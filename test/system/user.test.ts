@@ -7,7 +7,7 @@ import { newUser, newWorkspace, problems, recordedApi, useFixture } from "./fixt
 const fixture = useFixture();
 const administrator = () => newUser(fixture().stack, { administrator: true });
 
-test("users who share an organization see each other without addresses", async () => {
+test("users who share an organization see each other, but not e-mail addresses", async () => {
   const { owner, reader, outsider } = fixture();
   const shown = await reader.api.get(`/users/${owner.id}`);
   expect(shown.status).toBe(200);
@@ -114,7 +114,7 @@ describe("administrators", () => {
     expect((await person.api.get("/account/details")).status).toBe(200);
   });
 
-  test("are the only users who can; others get not found", async () => {
+  test("are the only users who can manage users; other users get 404", async () => {
     proves("Teams and users/administrators create, suspend and");
     const { owner } = fixture();
     expect((await owner.api.get("/admin/users")).status).toBe(404);

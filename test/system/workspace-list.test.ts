@@ -45,7 +45,7 @@ beforeAll(async () => {
 
 const names = async (query: string) => namesOf(await owner.api.get(`${path}?${query}`)).toSorted();
 
-test("the list contains complete documents, the same as show", async () => {
+test("the list contains complete documents, equal to those of the single workspaces", async () => {
   proves("Workspace endpoints/GET organizations/:o/workspaces");
   const listed = await owner.api.get(path);
   expect(listed.status).toBe(200);
@@ -80,7 +80,7 @@ test("the list can be filtered by project", async () => {
   expect(await names("filter[project][id]=prj-0000000000000000")).toEqual([]);
 });
 
-test("excluded tags remove workspaces with any of them, in both spellings", async () => {
+test("excluding tags hides workspaces that have any of these tags, in both spellings of the parameter", async () => {
   proves("Versioning/2022-06-21", "Workspace list/search[exclude-tags]");
   expect(await names("search[exclude-tags]=app")).toEqual(["APP-two", "app_one"]);
   expect(await names("search[exclude_tags]=app,blue")).toEqual(["APP-two"]);

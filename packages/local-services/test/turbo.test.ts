@@ -72,7 +72,7 @@ test("every package has tasks, and an unchanged repository hits the cache", () =
   expect(missed(hashes())).toEqual([]);
 });
 
-test("a changed lock file misses: all packages for a tool, dependent packages for a dependency", () => {
+test("a changed lock file invalidates the cache: of all packages for a tool, of dependent packages for a dependency", () => {
   const upgrade = (name: string) => (content: string) => {
     const lock = JSON.parse(content);
     lock.packages[`node_modules/${name}`].version = "99.0.0";
@@ -85,25 +85,25 @@ test("a changed lock file misses: all packages for a tool, dependent packages fo
   expect(koa).not.toContain("@statehouse/state#test");
 });
 
-test("a change of proto/ misses generate, types and test, but not lint", () => {
+test("a change in proto/ invalidates the cache of generate, types and test, but not of lint", () => {
   const after = missedAfterChange("proto/statehouse/workspaces/v1/workspace_lock.proto");
   expect(after).toEqual(expect.arrayContaining([...all("generate"), ...all("types")]));
   expect(after).toEqual(expect.arrayContaining([...all("test"), ...all("test:system")]));
   expect(after.filter((task) => task.endsWith("#lint"))).toEqual([]);
 });
 
-test("a change of tsconfig.json misses types and tests", () => {
+test("a change of tsconfig.json invalidates the cache of types and tests", () => {
   const after = missedAfterChange("tsconfig.json");
   expect(after).toEqual(
     expect.arrayContaining([...all("types"), ...all("test"), ...all("test:system")]),
   );
 });
 
-test("a change of biome.json misses lint", () => {
+test("a change of biome.json invalidates the cache of lint", () => {
   expect(missedAfterChange("biome.json")).toEqual(expect.arrayContaining(all("lint")));
 });
 
-test("a change of the local services or of the test setup misses every test", () => {
+test("a change of the local services or of the test setup invalidates the cache of every test", () => {
   const everyTest = expect.arrayContaining([...all("test"), ...all("test:system")]);
   for (const file of [
     "packages/local-services/nats.ts",
@@ -115,14 +115,14 @@ test("a change of the local services or of the test setup misses every test", ()
   }
 });
 
-test("a change of the environment that tests read misses every test", () => {
+test("a change of the environment that tests read invalidates the cache of every test", () => {
   const everyTest = [...all("test"), ...all("test:system")];
   for (const env of [{ CI: "true" }, { NODE_OPTIONS: "--trace-warnings" }]) {
     expect(missed(hashes(env)), JSON.stringify(env)).toEqual(expect.arrayContaining(everyTest));
   }
 });
 
-test("a change of a package misses its own tasks and those of the packages that depend on it", () => {
+test("a change of a package invalidates the cache of its own tasks and of the packages that depend on it", () => {
   const after = missedAfterChange("services/gateway/config.ts");
   expect(after.sort()).toEqual([
     "@statehouse/cli#test",

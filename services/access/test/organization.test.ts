@@ -47,7 +47,7 @@ test("the settings apply from the creation on, and a later version replaces them
   expect(await refused()).toEqual([false]);
 });
 
-test("a repeat returns the same team and adds no other creator", async () => {
+test("a repeated provisioning returns the same team and adds no other creator", async () => {
   const [creator, other] = [await access.person(), await access.person()];
   const provision = (creatorUserId: string, version: bigint) =>
     access.organizations.provisionOrganization({

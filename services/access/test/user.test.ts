@@ -142,7 +142,7 @@ describe("while a user is deleted", () => {
     await refused;
   });
 
-  test("a new membership of the user makes the deletion unavailable; a repeat completes it", async () => {
+  test("a new membership of the user makes the deletion unavailable; a repeated deletion completes it", async () => {
     const owner = await access.person();
     const { id, username } = await access.person();
     const organizationId = "org-inviting";

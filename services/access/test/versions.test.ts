@@ -125,7 +125,7 @@ describe("the version vector", () => {
     ]).toEqual(before);
   });
 
-  test("names every organization once, sorted, and is the version at which GetGrants was read", async () => {
+  test("lists each organization once, sorted, and equals the version that GetGrants returns with the grants", async () => {
     const { id, secret } = await access.person();
     for (const name of ["org-z", "org-A", "org-m"]) {
       const { ownersTeamId } = await access.organizations.provisionOrganization({

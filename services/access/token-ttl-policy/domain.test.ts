@@ -27,7 +27,7 @@ test("tokens of each type live two years by default", () => {
   ]);
 });
 
-test("the given maxima are set, the others stay", () => {
+test("the given maxima are set, and those of other token types do not change", () => {
   const policies = defaults();
   const [user, team] = policies;
   const inputs = [{ tokenType: "team", maxTtlMs: 3_600_000n }];

@@ -37,7 +37,7 @@ const report = async (...args: string[]) => {
   return stdout;
 };
 
-test("--json contains the same with all times and ids", async () => {
+test("--json writes the same report with all times and ids", async () => {
   const { members, teams, tokens, ...more } = JSON.parse(await report(organizationId, "--json"));
   const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
   expect(more).toEqual({ organization: { id: organizationId, userTokens: true }, runs: [] });

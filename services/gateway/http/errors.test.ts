@@ -51,7 +51,7 @@ describe("an AppError", () => {
     });
   });
 
-  test("invalid names every field with its pointer", () => {
+  test("an `invalid` error lists every field with its pointer", () => {
     proves("Access errors/a JSON API error object", "JSON:API/errors");
     const { status, errors } = answer(
       invalid([
@@ -83,12 +83,12 @@ describe("an AppError", () => {
     expect(answer(forbidden("x", "d")).errors).toMatchObject([{ code: "not_found", detail }]);
   });
 
-  test("rate limited contains the time to wait", () => {
+  test("a rate-limited error contains the time to wait", () => {
     expect(answer(rateLimited("d", 7)).headers).toEqual({ "Retry-After": "7" });
   });
 });
 
-describe("a refusal of HTTP itself", () => {
+describe("a request that the HTTP server rejects before routing", () => {
   test("is a JSON:API document", () => {
     expect(answer(unknownAddress()).status).toBe(404);
     expect(answer(bodyTooLarge(5)).status).toBe(413);

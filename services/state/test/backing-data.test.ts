@@ -195,7 +195,7 @@ test("a lock or a pending version does not affect the deletion of data", async (
 });
 
 describe("soft-deleted data whose period has ended", () => {
-  test("is permanently deleted, not before; restored data gets a new period", async () => {
+  test("is permanently deleted, but not before the period ends; data that is restored and deleted again gets a new period", async () => {
     proves("State version status/soft-deleted data is deleted for good after its days");
     const { first, keys } = await twoVersions();
     const other = await twoVersions();

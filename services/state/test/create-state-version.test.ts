@@ -23,7 +23,7 @@ describe("within one lock epoch", () => {
     expect(totalCount).toBe(1);
   });
 
-  test("a newer version discards the pending one, whose repeat is then refused, forced or not", async () => {
+  test("a newer version discards the pending one; a repeated create request of the pending one is then refused, forced or not", async () => {
     proves("State version status/pending, superseded by a newer version");
     const id = state.lockedWorkspace();
     const old = await state.create(id, "x");
@@ -46,7 +46,7 @@ describe("within one lock epoch", () => {
     ]);
   });
 
-  test("a repeat of a superseded or expired version is refused, forced or not", async () => {
+  test("a repeated create request of a superseded or expired version is refused, forced or not", async () => {
     proves("State version creation rules/a repeat of what was superseded or discarded");
     await using own = await runState();
     const id = own.lockedWorkspace();

@@ -93,7 +93,7 @@ describe("a retention policy", () => {
     expect(await collect(state, all)).toEqual({ ids: [], collected: [], kept: [] });
   });
 
-  test("is requested once for a page of workspaces, which is deleted in several batches", async () => {
+  test("is requested once per page of workspaces, although the page's versions are deleted in several batches", async () => {
     proves("Data retention/in batches, resumable, by any number of replicas");
     const one = await written(state, 3);
     const copies = 450;

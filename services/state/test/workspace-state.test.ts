@@ -33,7 +33,7 @@ describe("sealing a lock", () => {
     expect(await state.events(id)).toEqual(["state-version.created", "state-version.discarded"]);
   });
 
-  test("returns the summary, and a repeat changes nothing", async () => {
+  test("returns the summary, and a repeated call changes nothing", async () => {
     const id = state.lockedWorkspace();
     const version = await finalized(id, "x");
     const { summary } = await seal(id);
@@ -61,7 +61,7 @@ describe("sealing a lock", () => {
   });
 });
 
-test("in the hosted edition a repeat with inline state makes a pending snapshot current immediately", async () => {
+test("in the hosted edition a repeated create request with inline state makes a pending snapshot current immediately", async () => {
   await using hosted = await runState({ edition: "hosted" });
   const workspaceId = hosted.lockedWorkspace();
   const announced = await hosted.create(workspaceId, "x");

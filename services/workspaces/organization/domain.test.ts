@@ -96,7 +96,7 @@ test("a default pool must belong to the organization", () => {
   });
 });
 
-test("a deleting organization has a name that no request can contain", () => {
+test("an organization that is being deleted is renamed to a name that no request can contain", () => {
   const deleted = organization();
   const { revision } = deleted;
   beginOrganizationDeletion(deleted, now);

@@ -80,7 +80,7 @@ test("a duplicate key is refused together with all other problems", () => {
   ]);
 });
 
-test("given bindings replace existing ones, the others remain", () => {
+test("given bindings replace existing ones with the same key, and all other bindings remain", () => {
   expect([...mergeTagBindings([binding("a", "1"), binding("b")], [binding("a")])]).toEqual([
     ["a", ""],
     ["b", ""],

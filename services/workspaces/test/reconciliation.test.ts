@@ -121,7 +121,7 @@ test("a service that does not respond does not delay work that needs another ser
   await waitFor(() => running.organizations.getOrganization({ name }, owner));
 });
 
-test("a placement that state has not confirmed is sent again", async () => {
+test("a placement that the state service has not confirmed is sent again", async () => {
   const { id, projectId } = await unplaced();
   await running.sql("update workspaces set retry_at = now() where id = $1", [id]);
   const placed = await waitFor(async () => {
@@ -134,7 +134,7 @@ test("a placement that state has not confirmed is sent again", async () => {
   expect(placed.project_id).toBe(projectId);
 });
 
-test("a deletion that state has not confirmed is sent again, and its record is then removed", async () => {
+test("a deletion that the state service has not confirmed is sent again, and its record is then removed", async () => {
   const id = await workspace();
   const found = running.toState.lose("DropWorkspace", "request");
   const deletion = running.service.deleteWorkspace(
