@@ -123,7 +123,7 @@ const connects = (from: string, to: string, port: number): boolean =>
   admits(policies, "egress", podOf(from), podOf(to), port) &&
   admits(policies, "ingress", podOf(to), podOf(from), port);
 
-test("of all connections exactly those that the services make are admitted", () => {
+test("exactly the connections that the services make are admitted", () => {
   const from = [...components, ...places];
   const admitted = from.flatMap((client) =>
     [...components, ...(components.includes(client) ? places : [])].flatMap((server) =>

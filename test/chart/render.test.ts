@@ -306,7 +306,7 @@ describe("migrations", () => {
   });
 });
 
-test("a folder as store of state is one replica that is stopped before the next one starts", async () => {
+test("with a folder as blob store, the state service has one replica, which is stopped before the next one starts", async () => {
   const rendered = await render({
     settings: { BLOB_STORE: "directory" },
     state: { replicas: 1, directory: { existingClaim: "blobs" } },

@@ -106,7 +106,7 @@ test("a stopped npm start exports every current state, and continues afterwards"
 });
 
 needs("minio")("an export from databases and a bucket", () => {
-  test("names what is missing or damaged, and writes the rest", async () => {
+  test("names states that are missing or damaged, and writes the others", async () => {
     await using stack = await startStack({ blobs: "minio" });
     const owner = await stack.people.newUser();
     const client = api(stack.url, owner.token);

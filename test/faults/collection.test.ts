@@ -119,7 +119,7 @@ needs("minio")("while the collector works", () => {
     await waitFor(async () => (await keys()) === 1, PATIENCE);
   });
 
-  test("while workspaces is unavailable nothing is deleted; afterwards everything due is", async () => {
+  test("while the workspaces service is unavailable nothing is deleted; afterwards everything that is due is deleted", async () => {
     const { stack, proxies } = fixture();
     const { id, due } = await oldWorkspace();
     proxies.stateToWorkspaces.partition();

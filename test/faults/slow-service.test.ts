@@ -49,7 +49,7 @@ async function expectGivenUp(responses: readonly Promise<{ status: number }>[], 
   expect(performance.now() - since).toBeLessThan(REQUEST_TIMEOUT_S * 1000 + 5000);
 }
 
-describe("while state does not respond to workspaces", () => {
+describe("while the state service does not respond to the workspaces service", () => {
   test("unlocks time out, and other requests succeed, even on the same workspaces", async () => {
     const { proxies, owner, organization } = fixture();
     const ids = await many(() => newLockedWorkspace(fixture()));
@@ -85,7 +85,7 @@ describe("while state does not respond to workspaces", () => {
   });
 });
 
-describe("while workspaces does not respond to state", () => {
+describe("while the workspaces service does not respond to the state service", () => {
   test("creations time out; uploads, downloads and unlocks succeed", async () => {
     const { proxies, owner } = fixture();
     const ids = await many(() => newLockedWorkspace(fixture()));
@@ -112,7 +112,7 @@ describe("while workspaces does not respond to state", () => {
   });
 });
 
-describe("while access does not respond to workspaces", () => {
+describe("while the access service does not respond to the workspaces service", () => {
   test("creations of organizations time out; requests for other workspaces succeed", async () => {
     const { proxies, owner } = fixture();
     const id = await newWorkspace(fixture());
@@ -138,7 +138,7 @@ describe("while access does not respond to workspaces", () => {
   });
 });
 
-describe("while the database of state does not respond", () => {
+describe("while the database of the state service does not respond", () => {
   test("requests that need it time out; workspaces can be shown and locked", async () => {
     const { proxies, owner } = fixture();
     const ids = await many(() => newLockedWorkspace(fixture()));

@@ -51,7 +51,7 @@ test("a configuration version belongs to the runner that reported it first", asy
   await first.reports.configurationVersion(report);
 });
 
-test("of concurrent first reports of one run by two runners one is stored", async () => {
+test("one of two concurrent first reports of a run by two runners is stored", async () => {
   const { stack } = fixture();
   const [one, two] = [await newWorkspace(fixture()), await newWorkspace(fixture())];
   const [first, other] = [

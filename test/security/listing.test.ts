@@ -286,7 +286,7 @@ needs("nats-server")("a listing over a NATS with the accounts that statehouse ke
     }
   });
 
-  test("of many requests of one subscriber most are refused, and those of others are not", async () => {
+  test("most of many requests of one subscriber are refused, and requests of other subscribers are not", async () => {
     const errors = new Set<string | undefined>();
     const flood = Array.from({ length: 3000 }, async () => {
       const { error } = await send("tenant", "access");

@@ -45,7 +45,7 @@ describe("settings that are given and made inherited in one request", () => {
     });
   });
 
-  test("a project's two overwrites must be the same", async () => {
+  test("a project's two overwrites must have the same value", async () => {
     proves("Public clients/2");
     const project = await newProject(fixture());
     const answer = await fixture().owner.api.patch(
@@ -263,7 +263,7 @@ test("workspace resources name their module without prefixes", async () => {
   ]);
 });
 
-test("access that becomes custom keeps what its level gave", async () => {
+test("access that becomes custom keeps the permissions of its level", async () => {
   proves("Public clients/17");
   const { owner } = fixture();
   const team = await newTeam(fixture());
@@ -294,7 +294,7 @@ test("access that becomes custom keeps what its level gave", async () => {
   });
 });
 
-test("team tokens with an empty description can be many; without one it is the team's default", async () => {
+test("a team can have many tokens with an empty description; a token without a description is the team's default", async () => {
   proves("Public clients/19");
   const { owner } = fixture();
   const team = await newTeam(fixture());

@@ -135,7 +135,7 @@ test("a taken name is refused, regardless of its owner", async () => {
   }
 });
 
-test("of concurrent creations with one name one succeeds, and the others report the name", async () => {
+test("one of several concurrent creations with one name succeeds, and the others return 422", async () => {
   const parties = await Promise.all(Array.from({ length: 6 }, () => newUser(fixture().stack)));
   const body = input();
   const answers = await Promise.all(parties.map(({ api }) => api.post("/organizations", body)));

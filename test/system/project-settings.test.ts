@@ -16,7 +16,7 @@ const binding = (key: string, value?: string) => ({
 const pairs = (data: { attributes: { key: string; value: string } }[]) =>
   data.map(({ attributes: { key, value } }) => `${key}=${value}`);
 
-test("an update changes given settings and keeps the others", async () => {
+test("an update changes the given settings and keeps all other settings", async () => {
   proves("Projects/create, show, update, delete");
   const { api } = fixture().owner;
   const project = await newProject(fixture());

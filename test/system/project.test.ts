@@ -158,7 +158,7 @@ test.each([
   expect(problems(answer)).toEqual({ "/data/attributes/name": detail });
 });
 
-test("of concurrent creations with one name one succeeds", async () => {
+test("one of several concurrent creations with one name succeeds", async () => {
   const { owner } = fixture();
   const body = input({ name: unusedName("race") });
   const answers = await Promise.all(

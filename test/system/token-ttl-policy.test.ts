@@ -272,7 +272,7 @@ describe("a user's token that lives longer than the maximum", () => {
     expect((await owner.api.get("/account/details")).status).toBe(200);
   });
 
-  test("receives from every route what it receives for objects that do not exist", async () => {
+  test("receives from every route the response for objects that do not exist", async () => {
     proves("Credentials/token-ttl-policies: user tokens that live longer");
     // Users and their tokens do not belong to an organization.
     const own = new Set(["userId", "tokenId", "username"]);

@@ -159,7 +159,7 @@ test("a project administrator may delete safely and not by force", async () => {
   expect(safe.status).toBe(204);
 });
 
-test("of a concurrent deletion and lock exactly one succeeds completely", async () => {
+test("exactly one of a concurrent deletion and lock succeeds completely", async () => {
   const { owner } = fixture();
   for (let round = 0; round < 5; round++) {
     const { id } = await newWorkspace(fixture());

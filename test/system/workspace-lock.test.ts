@@ -138,7 +138,7 @@ describe("a locked workspace", () => {
   });
 });
 
-test("of concurrent unlocks one succeeds", async () => {
+test("one of several concurrent unlocks succeeds", async () => {
   proves("Workspace lock/unlocked, unlock");
   const { id } = await newLockedWorkspace(fixture());
   const answers = await Promise.all(Array.from({ length: 10 }, () => act(id, "unlock")));

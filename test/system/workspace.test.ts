@@ -162,7 +162,7 @@ test("the execution mode is the organization's until it is set, and again when t
   ]);
 });
 
-test("an update by id and by name changes given settings and keeps the others", async () => {
+test("an update by id and by name changes the given settings and keeps all other settings", async () => {
   proves("Workspace/on update everything is", "Workspace endpoints/PATCH by id and by name");
   const { owner } = fixture();
   const workspace = await newWorkspace(fixture(), everything);
@@ -201,7 +201,7 @@ test("a new name frees the old one", async () => {
   expect(problems(taken)).toEqual({ "/data/attributes/name": "Name has already been taken" });
 });
 
-test("of concurrent creations with one name one succeeds", async () => {
+test("one of several concurrent creations with one name succeeds", async () => {
   proves("Workspace/name: unique within the");
   const name = unusedName("race");
   const answers = await Promise.all(Array.from({ length: 10 }, () => create({ name })));

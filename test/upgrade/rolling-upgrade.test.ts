@@ -177,7 +177,9 @@ needs(
     expect(newFailures()).toEqual(nothing);
   });
 
-  test("of a process that is killed, only what it was serving fails", { timeout }, async () => {
+  test("when a process is killed, only the requests that it was serving fail", {
+    timeout,
+  }, async () => {
     const { cluster } = installed;
     for (const component of ["gateway", "access", "workspaces", "state"]) {
       const start = Date.now();

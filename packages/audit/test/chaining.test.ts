@@ -180,7 +180,7 @@ test("one turn seals a limited number of records", async () => {
   expect((await verify()).findings).toEqual([]);
 });
 
-test("of two replicas only one seals at a time", async () => {
+test("only one of two replicas seals at a time", async () => {
   for (let number = 0; number < 40; number++) await write(`sv-${number}`);
   const replica = async (): Promise<void> => {
     while ((await unchainedRecords(database)).records > 0) await turn(5);

@@ -32,7 +32,7 @@ test("the stream in a cluster has the configured number of replicas, which never
 });
 
 needs("nats-server")("the settings of the streams", () => {
-  test("change an existing stream, and what is not set stays as the operator has set it", async () => {
+  test("change an existing stream, and settings that are absent stay as the operator has set them", async () => {
     await using server = await ownNats({ configuration: "server_tags: [ssd]" });
     await using nats = connectNats({ url: server.url, name: "test" });
     const { streams } = await jetstreamManager(await nats.connection());
@@ -68,7 +68,7 @@ needs("nats-server")("the settings of the streams", () => {
 });
 
 needs("nats-server")("the consumers of subscribers", () => {
-  test("a consumer that NATS refuses stops neither the others nor the service", async () => {
+  test("a consumer that NATS refuses stops neither other consumers nor the service", async () => {
     await using server = await ownNats({});
     await using nats = connectNats({ url: server.url, name: "test" });
     await ensureStreams(nats, {});

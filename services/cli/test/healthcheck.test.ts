@@ -32,7 +32,7 @@ test.each(["access", "workspaces", "state", "gateway"])(
   },
 );
 
-test("of a service that is not ready it prints the reason", async () => {
+test("the health check of a service that is not ready prints the reason", async () => {
   await using server = await opsServer(503, "database: migration 0001_baseline is missing");
   expect(await statehouse(["healthcheck", "state"], { OPS_PORT: server.port })).toEqual({
     code: 1,
@@ -41,7 +41,7 @@ test("of a service that is not ready it prints the reason", async () => {
   });
 });
 
-test("of a service that does not run it fails in one sentence", async () => {
+test("the health check of a service that does not run fails in one sentence", async () => {
   const { port } = await opsServer(200, "").then(async (server) => {
     await server[Symbol.asyncDispose]();
     return server;

@@ -69,7 +69,7 @@ test("a slow holder whose page was taken over stops after its batch", async () =
   expect(await collectNextPage(own.app, () => {})).toBe(false);
 });
 
-test("while workspaces does not respond, nothing is deleted and the page is repeated", async () => {
+test("while the workspaces service does not respond, nothing is deleted and the page is repeated", async () => {
   proves("Data retention/don't-delete, no policy, no answer");
   await using own = await runState();
   const { workspaceId, ids } = await written(own, 2);

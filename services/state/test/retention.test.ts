@@ -77,7 +77,7 @@ describe("a retention policy", () => {
     expect(await deletions(state, [versions[0]?.key ?? ""])).toEqual([versions[0]?.key]);
   });
 
-  test("deletes nothing without a policy, with dont-delete, or for workspaces unknown to workspaces", async () => {
+  test("deletes nothing without a policy, with dont-delete, or for workspaces that the workspaces service does not have", async () => {
     proves("Data retention/don't-delete, no policy, no answer");
     const without = await written(state, 2);
     const unknown = await written(state, 2);

@@ -17,7 +17,7 @@ afterAll(() => state[Symbol.asyncDispose]());
 const current = async (workspaceId: string) =>
   (await state.versions.getCurrentStateVersion({ workspaceId })).stateVersion;
 
-test("of two racing uploads one succeeds, and the blob of the other has no row", async () => {
+test("one of two racing uploads succeeds, and the blob of the other upload has no row", async () => {
   proves("Upload/raw and JSON in");
   const id = state.lockedWorkspace();
   const { internalUploadPath: url } = await state.create(id, "x");

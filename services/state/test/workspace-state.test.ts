@@ -189,7 +189,7 @@ describe("a dropped workspace", () => {
     expect(stateVersions).toEqual([]);
   });
 
-  test("that state did not know remains dropped", async () => {
+  test("that the state service did not know remains dropped", async () => {
     const id = state.lockedWorkspace();
     await state.workspaceState.dropWorkspace({ workspaceId: id, organizationId });
     await expect(state.create(id, "x")).rejects.toMatchObject({ kind: "notFound" });

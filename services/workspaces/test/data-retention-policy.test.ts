@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => running[Symbol.asyncDispose]());
 
-test("state receives the retention of each workspace of a batch, and other callers are refused", async () => {
+test("the state service receives the retention of each workspace of a batch, and other callers are refused", async () => {
   const administrator = await running.person({ administrator: true });
   const { id: organizationId, name: organizationName } = await running.organization(owner);
   const { id: otherId, name: otherName } = await running.organization(owner);

@@ -97,7 +97,7 @@ test("a summary whose event was lost is repaired, but only by a newer one", asyn
   await running.sql("update workspaces set state_revision = 0 where id = $1", [id]);
 });
 
-test("a move that state did not receive is sent again", async () => {
+test("a move that the state service did not receive is sent again", async () => {
   const id = await newWorkspace();
   const { organization, project, version } = await placementOf(id);
   await stateRow(id, { placementVersion: "1", revision: "0" });
@@ -165,7 +165,7 @@ test("a workspace missing here without a deletion record is only reported, never
   await running.stateSql("delete from workspace_states where workspace_id = $1", [id]);
 });
 
-test("a workspace that state has dropped and that exists here is kept and reported", async () => {
+test("a workspace that the state service has dropped and the workspaces service has is kept and reported", async () => {
   const id = await newWorkspace();
   const { version } = await placementOf(id);
   await stateRow(id, { placementVersion: version, revision: "0" });

@@ -122,13 +122,13 @@ describe("force delete", () => {
 });
 
 describe("safe delete", () => {
-  test("of a workspace without resources leaves only the id", async () => {
+  test("of a workspace without resources leaves only its id", async () => {
     await safe();
     expect(await remains()).toEqual(gone());
     expect(await droppedAtState()).toBe(true);
   });
 
-  test("blocks all other writers while state is called", async () => {
+  test("blocks all other writers while the state service is called", async () => {
     const arrived = running.toState.holdUp("GetManagedResources");
     const deletion = safe();
     const resume = await arrived;
@@ -154,7 +154,7 @@ describe("safe delete", () => {
     expect((await show()).workspace?.lock).toBeDefined();
   });
 
-  test("releases its lock immediately if state does not respond", async () => {
+  test("releases its lock immediately if the state service does not respond", async () => {
     const found = running.toState.lose("GetManagedResources", "answer");
     expect(await failureOf(safe()).finally(found)).toMatchObject({ kind: "unavailable" });
     await lock();

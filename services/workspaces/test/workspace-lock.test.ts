@@ -59,7 +59,7 @@ const show = (as: Person) =>
     .then(({ workspace }) => workspace);
 
 describe("locking", () => {
-  test("a locked workspace is refused and names the holder, even if access does not respond", async () => {
+  test("of a locked workspace is refused with the name of the holder, even if the access service does not respond", async () => {
     await lock(second);
     expect(await failureOf(lock(owner))).toMatchObject({
       kind: "conflict",
@@ -134,7 +134,7 @@ describe("unlocking", () => {
     expect((await unlock(owner))?.lock).toBeUndefined();
   });
 
-  test("holds no row lock while state is slow: other requests continue", async () => {
+  test("holds no row lock while the state service is slow: other requests continue", async () => {
     await lock(owner);
     const arrived = running.toState.holdUp("SealLock");
     const slow = unlock(owner);

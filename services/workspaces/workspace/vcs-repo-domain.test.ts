@@ -41,7 +41,7 @@ test("a new repository has defaults for everything except identifier and credent
   });
 });
 
-test("an update changes given settings and keeps the others", () => {
+test("an update changes the given settings and keeps all other settings", () => {
   proves("Workspace/vcs-repo");
   expect(change({ branch: "next" }, known)).toEqual({ ...known, branch: "next" });
   expect(change({ branch: "" }, known)).toEqual({ ...known, branch: "" });
