@@ -63,7 +63,7 @@ function sameModules(lock, present) {
   return (
     modules(lock.packages).every(([name, { version, optional }]) => {
       const there = present.packages[name];
-      // An optional package can be for another platform and then be missing; platform.mjs checks the packages of this
+      // An optional package may be missing because it is for another platform; platform.mjs checks those of this
       // platform.
       return there ? there.version === version : optional === true;
     }) && modules(present.packages).every(([name]) => name in lock.packages)

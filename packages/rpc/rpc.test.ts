@@ -128,7 +128,7 @@ describe.each(Object.entries(connections))("a call %s", (_, open) => {
     expect(seen.at(-1)?.principal).toEqual(user);
   });
 
-  test("transfers who causes the call, and trusts the address only from the gateway", async () => {
+  test("transfers the actor of the call, and accepts a client address only from the gateway", async () => {
     const of = { ...user, tokenId: "at-abcdefgh12345678" };
     const clientAddress = "192.0.2.7";
     await client.lockWorkspace({ workspaceId: "ws-1" }, { ...gateway.on(of), clientAddress });

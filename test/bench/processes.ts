@@ -29,7 +29,7 @@ export function cpuOfStart({ root, main }: { root: number; main: number }): CpuT
   return used;
 }
 
-/** How the commands of the programs begin; that of NATS contains its version. */
+/** How the commands of the programs begin. Only a prefix, because the name of the NATS program contains its version. */
 const programs = [
   ["PostgreSQL", "postgres"],
   ["NATS", "nats-server"],

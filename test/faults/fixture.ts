@@ -60,7 +60,7 @@ export async function startFaultFixture({
     typeof store === "object" ? starting.use(await freshBucket(addressOf(store))) : undefined;
   const options: StackOptions = {
     blobs: store === "minio" ? "minio" : "directory",
-    // Sets no deletion delay, so that tests can observe that bytes are deleted from the store.
+    // Sets the deletion delay to 0, so that tests can observe that bytes are deleted from the store.
     settings: { BLOB_DELETION_DELAY: "0", ...(bucket ? s3Settings(bucket) : {}), ...settings },
     ...(own ? { databaseUrl: (service) => own[service] } : {}),
     rewire: async (environments) => {

@@ -38,7 +38,7 @@ describe("a response is described", () => {
 });
 
 describe("a response is not described", () => {
-  test("with an unknown member, or without one", () => {
+  test("with an unknown member, or without a documented member", () => {
     const attributes = { name: "deploy", fingerprint: "SHA256" };
     expect(problemsOf(200, { data: { ...body.data, attributes } })).toEqual([
       '/data/attributes must NOT have additional properties {"additionalProperty":"fingerprint"}',

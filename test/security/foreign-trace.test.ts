@@ -16,9 +16,12 @@ describe("a client", () => {
     expect(answer.headers.get("x-request-id")).toMatch(/^[0-9a-f]{32}$/);
     expect(answer.headers.get("x-request-id")).not.toBe(victims);
   });
-  test.each(["/healthz", "/readyz", "/metrics"])("does not see %s of one process", async (path) => {
-    expect((await fixture().anonymous.get(`${fixture().url}${path}`)).status).toBe(404);
-  });
+  test.each(["/healthz", "/readyz", "/metrics"])(
+    "cannot read %s, an endpoint of a single process",
+    async (path) => {
+      expect((await fixture().anonymous.get(`${fixture().url}${path}`)).status).toBe(404);
+    },
+  );
 });
 
 describe("a client of the port for state bytes", () => {

@@ -43,7 +43,7 @@ function statusOf(
   });
 }
 
-test("a request above the limit of its method is refused at its announcement", async () => {
+test("a request above the limit of its method is refused when its length is announced", async () => {
   const { publicJwk, privateJwk } = await generateAssertionKey();
   await using server = createLockServer(publicJwk);
   const { port } = await server.listen({ host: "127.0.0.1", port: 0 });

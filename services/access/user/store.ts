@@ -156,8 +156,8 @@ const rows = (em: EntityManager) => {
     },
 
     async findByEmailForUpdate(email: string): Promise<User | undefined> {
-      // The second statement is needed if the first one waited for a placeholder whose e-mail address was transferred to
-      // another user in the meantime.
+      // The second statement is needed if the first one waited for the lock on a placeholder user, whose e-mail
+      // address was meanwhile transferred to another user.
       // index: users_email_key
       const byEmail = selectWhere(em, entity, "lower(email) = lower($1)", [email], {
         lock: "update",

@@ -46,9 +46,9 @@ export function interruptionBetween(
 }
 
 /**
- * Returns the time until which the store keeps bytes that have neither a blob row nor a row in `blob_deletions`. The
- * deletion delay starts when their upload started, and starts again at the end of each interruption in which their row
- * may have been lost. The bytes are kept at least for the grace period after their upload started.
+ * Returns the time until which the store keeps bytes that have neither a blob row nor a row in `blob_deletions`. They are
+ * kept for the deletion delay after their upload started, or after the end of the last interruption in which their row
+ * may have been lost, and at least for the grace period after their upload started.
  */
 export function keptUntil(
   startedAt: Date,

@@ -173,7 +173,7 @@ export const listedViewOf = (
 export const bigintOf = (value: number | null): bigint | null =>
   value === null ? null : BigInt(value);
 
-/** Converts a row, whose query selected at most `limit` resources, to its view. */
+/** Converts a row to its view. The query of the row must have selected at most `limit` resources. */
 export const viewOf = (
   { version, resourcesJson, modulesJson, providersJson }: StateVersionRow,
   limit = MAX_RESOURCES,
@@ -190,7 +190,7 @@ export const viewOf = (
   providersJson,
 });
 
-/** Converts a row, whose query selected at most the resources that lists show, to its view. */
+/** Like `viewOf`, for a query that selected at most the resources that lists show. */
 export const inListOf = (row: StateVersionRow): StateVersionView =>
   viewOf(row, MAX_LISTED_RESOURCES);
 

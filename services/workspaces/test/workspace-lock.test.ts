@@ -121,7 +121,7 @@ describe("unlocking", () => {
     },
   );
 
-  test("that was overtaken by a force-unlock and a new lock keeps the new lock", async () => {
+  test("leaves a new lock in place if a force-unlock came first", async () => {
     await lock(owner);
     const arrived = running.toState.holdUp("SealLock");
     const slow = failureOf(unlock(owner));

@@ -67,7 +67,8 @@ const FEW = 1000;
 
 /**
  * Creates the function that returns a page of an organization's workspaces. The function runs at most three SQL
- * statements: for the scope, for the count (if the list is filtered) and for the page. If the scope has at most `few` workspaces, the filter is evaluated for each of them.
+ * statements: for the scope, for the count (if the list is filtered) and for the page. If the scope has at most `few`
+ * workspaces, the filter is evaluated for each of them.
  */
 export const createWorkspaceSearch = (database: Pick<Database, "query">, few = FEW) => {
   const scope = async (
