@@ -56,6 +56,37 @@ test("an update of the workspace replaces all bindings", async () => {
   expect(await own(id)).toEqual([]);
 });
 
+test.each([
+  {
+    as: "an update of the workspace",
+    replace: (id: string, ...data: unknown[]) =>
+      fixture().owner.api.patch(
+        `/workspaces/${id}`,
+        document("workspaces", {}, { "tag-bindings": { data } }),
+      ),
+  },
+  {
+    as: "PATCH of the relationship",
+    replace: (id: string, ...data: unknown[]) =>
+      fixture().owner.api.patch(`/workspaces/${id}/relationships/tag-bindings`, { data }),
+  },
+])("$as that replaces the bindings keeps the flat tags", async ({ replace }) => {
+  proves("Tags/bindings: PATCH of the", "Real clients/1");
+  const { owner } = fixture();
+  const { id } = await newWorkspace(fixture());
+  const tags = ["added", "made-with"].map((name) => ({ type: "tags", attributes: { name } }));
+  await owner.api.post(`/workspaces/${id}/relationships/tags`, { data: tags });
+  await patch(id, binding("old", "1"), binding("valueless"));
+  await replace(id, binding("new", "2"));
+  expect(await own(id)).toEqual(["added=", "made-with=", "new=2"]);
+  await replace(id);
+  const shown = await owner.api.get(`/workspaces/${id}`);
+  expect(shown.body.data.attributes["tag-names"]).toEqual(["added", "made-with"]);
+  await replace(id, binding("added"));
+  const effective = await owner.api.get(`/workspaces/${id}/effective-tag-bindings`);
+  expect(pairs(effective.body.data)).toEqual(["added="]);
+});
+
 test("effective bindings are the workspace's own if the project has none", async () => {
   proves("Tags/effective bindings");
   const { owner } = fixture();

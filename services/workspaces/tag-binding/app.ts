@@ -15,6 +15,7 @@ import {
   checkTagBindings,
   checkTagNames,
   type EffectiveTagBinding,
+  flatTagsOf,
   mergeTagBindings,
   type TagBinding,
   type TagBindingInput,
@@ -60,15 +61,15 @@ export const batchListWorkspaceEffectiveTagBindings = async (
     await app.reads.tagBindings.effectiveOfWorkspaces(workspaceIds),
   );
 
-/** The bindings of a request, and whether the request removes all other bindings. */
+/** The bindings of a request, and whether the request removes all other bindings except flat tags. */
 export interface TagBindingChange {
   bindings: readonly TagBindingInput[];
   replacesAll: boolean;
 }
 
 /**
- * Adds or changes the bindings in the request and keeps all others, unless the request replaces all bindings. Returns
- * the requested bindings in the order of the request.
+ * Adds or changes the bindings in the request and keeps all others, unless the request replaces all bindings; flat tags
+ * are kept in any case. Returns the requested bindings in the order of the request.
  */
 export const updateWorkspaceTagBindings = (
   app: App,
@@ -81,14 +82,8 @@ export const updateWorkspaceTagBindings = (
     authorize(caller, "workspace:update", targetOf(workspace));
     const current = await tx.tagBindings.ofWorkspace(workspaceId);
     const problems = new Problems();
-    checkTagBindings(bindings, problems);
-    const kept = replacesAll ? [] : current;
-    const tags = {
-      current,
-      after: mergeTagBindings(kept, bindings),
-      tagKeys: tagKeysAfterBinding(kept, bindings),
-    };
-    checkTagBindingCount(tags.after, problems);
+    const kept = replacesAll ? flatTagsOf(current) : current;
+    const tags = { current, ...checkedBindings(kept, bindings, problems) };
     await checkOverrides(tx, workspace, tags, problems);
     problems.throwIfAny();
     const now = await replaceWorkspaceTags(app, tx, workspace, tags);
@@ -140,6 +135,21 @@ interface TagChange {
   after: ReadonlyMap<string, string>;
   /** The keys of `after` that are flat tags. */
   tagKeys: ReadonlySet<string>;
+}
+
+/**
+ * Combines the bindings that a workspace keeps with those of a request, which take precedence, and adds their problems
+ * to `problems`.
+ */
+export function checkedBindings(
+  kept: readonly TagBinding[],
+  bindings: readonly TagBindingInput[],
+  problems: Problems,
+): Pick<TagChange, "after" | "tagKeys"> {
+  checkTagBindings(bindings, problems);
+  const after = mergeTagBindings(kept, bindings);
+  checkTagBindingCount(after, problems);
+  return { after, tagKeys: tagKeysAfterBinding(kept, bindings) };
 }
 
 /**

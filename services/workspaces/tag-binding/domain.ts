@@ -110,6 +110,13 @@ export function problemOfKey(key: string, word = "Key"): string | undefined {
 }
 
 /**
+ * Returns the bindings that were added as flat tags. A request that replaces the bindings keeps them, because the
+ * configuration provider sends a workspace's bindings and its flat tags in separate requests.
+ */
+export const flatTagsOf = (current: readonly TagBinding[]): TagBinding[] =>
+  current.filter(({ throughTags }) => throughTags);
+
+/**
  * Returns the keys of `after` that are flat tags after a request has added flat tags: those that were flat tags
  * before, and all new keys.
  */

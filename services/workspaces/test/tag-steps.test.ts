@@ -42,21 +42,27 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
-/** The expected bindings of each workspace, as a map from key to value. A flat tag is a binding with an empty value. */
-type Model = Map<string, string>[];
+interface ExpectedBinding {
+  value: string;
+  /** Whether the binding was added as a flat tag: only such bindings remain when a request replaces the bindings. */
+  throughTags: boolean;
+}
+
+/** The expected bindings of each workspace, by key. A binding with an empty value is shown as a flat tag. */
+type Model = Map<string, ExpectedBinding>[];
 
 function applyTo(model: Model, step: Step): void {
-  const of = (index: number) => model[index] ?? new Map<string, string>();
-  const addFlat = (bindings: Map<string, string>, key: string) => {
-    if (!bindings.has(key)) bindings.set(key, "");
+  const of = (index: number) => model[index] ?? new Map<string, ExpectedBinding>();
+  const addFlat = (bindings: Map<string, ExpectedBinding>, key: string) => {
+    if (!bindings.has(key)) bindings.set(key, { value: "", throughTags: true });
   };
-  const dropFlat = (bindings: Map<string, string>, key: string) => {
-    if (bindings.get(key) === "") bindings.delete(key);
+  const dropFlat = (bindings: Map<string, ExpectedBinding>, key: string) => {
+    if (bindings.get(key)?.value === "") bindings.delete(key);
   };
   if (step.kind === "deleteTag" && "key" in step) {
     for (const bindings of model) dropFlat(bindings, step.key);
   } else if ("workspaces" in step) {
-    const known = model.some((bindings) => bindings.get(step.key) === "");
+    const known = model.some((bindings) => bindings.get(step.key)?.value === "");
     if (known) for (const index of step.workspaces) addFlat(of(index), step.key);
   } else if ("keys" in step) {
     for (const key of step.keys) {
@@ -64,8 +70,14 @@ function applyTo(model: Model, step: Step): void {
       else dropFlat(of(step.workspace), key);
     }
   } else if ("bindings" in step) {
-    if (step.kind !== "patch") of(step.workspace).clear();
-    for (const { key, value } of step.bindings) of(step.workspace).set(key, value);
+    const bindings = of(step.workspace);
+    for (const [key, { throughTags }] of bindings) {
+      if (step.kind === "recreate" || (step.kind === "replace" && !throughTags))
+        bindings.delete(key);
+    }
+    for (const { key, value } of step.bindings) {
+      bindings.set(key, { value, throughTags: step.kind === "recreate" && value === "" });
+    }
   }
 }
 
@@ -154,15 +166,15 @@ async function world() {
 function expected(model: Model) {
   const counts = new Map<string, number>();
   for (const bindings of model) {
-    for (const [key, value] of bindings) {
+    for (const [key, { value }] of bindings) {
       if (value === "") counts.set(key, (counts.get(key) ?? 0) + 1);
     }
   }
   const workspaces = model.map((bindings) => {
     const sorted = [...bindings].toSorted(([one], [other]) => (one < other ? -1 : 1));
-    const names = sorted.filter(([, value]) => value === "").map(([key]) => key);
+    const names = sorted.filter(([, { value }]) => value === "").map(([key]) => key);
     return {
-      bindings: sorted.map(([key, value]) => `${key}=${value}`),
+      bindings: sorted.map(([key, { value }]) => `${key}=${value}`),
       tags: names.map((name) => `${name} ${counts.get(name)}`),
       names,
     };

@@ -24,8 +24,13 @@ import {
 import type { Plan } from "../organization/plan-domain.ts";
 import { projectNotFound } from "../project/domain.ts";
 import { touch } from "../revision-domain.ts";
-import { checkedTags, checkOverrides, replaceWorkspaceTags } from "../tag-binding/app.ts";
-import type { TagBindingInput } from "../tag-binding/domain.ts";
+import {
+  checkedBindings,
+  checkedTags,
+  checkOverrides,
+  replaceWorkspaceTags,
+} from "../tag-binding/app.ts";
+import { flatTagsOf, type TagBindingInput } from "../tag-binding/domain.ts";
 import { syncPendingPlacement } from "../workspace-placement/app.ts";
 import { moveWorkspace } from "../workspace-placement/domain.ts";
 import { type WorkspaceDocument, workspaceDocument, workspaceDocuments } from "./document-app.ts";
@@ -55,7 +60,7 @@ export interface WorkspaceInput {
   projectId: ProjectId | undefined;
   /** Flat tags; used on creation only. */
   tagNames: readonly string[] | undefined;
-  /** On update, these bindings replace all bindings of the workspace. */
+  /** On update, these bindings replace all bindings of the workspace except its flat tags. */
   tagBindings: readonly TagBindingInput[] | undefined;
   /** If true, validates the request, changes nothing, and returns the object as it would be after the change. */
   validateOnly: boolean;
@@ -216,9 +221,10 @@ export async function updateWorkspace(
       const conditions = validationContext(app, { poolKnown, inherited, plan });
       applySettings(workspace, settings, { ...conditions, nameTaken, problems });
       const { tagBindings } = input;
-      const tags = tagBindings && {
-        current: await tx.tagBindings.ofWorkspace(workspace.id),
-        ...checkedTags({ tagNames: undefined, tagBindings }, problems),
+      const current = tagBindings && (await tx.tagBindings.ofWorkspace(workspace.id));
+      const tags = current && {
+        current,
+        ...checkedBindings(flatTagsOf(current), tagBindings, problems),
       };
       if (tags) await checkOverrides(tx, workspace, tags, problems);
       problems.throwIfAny();
