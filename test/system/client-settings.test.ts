@@ -102,6 +102,36 @@ describe("settings that exclude one another", () => {
   });
 });
 
+test("a workspace whose auto-destroy time is cleared inherits its project's duration", async () => {
+  proves("Real clients/2");
+  const { owner } = fixture();
+  const project = await newProject(fixture());
+  const duration = "auto-destroy-activity-duration";
+  await owner.api.patch(`/projects/${project.id}`, document("projects", { [duration]: "9d" }));
+  const { id } = await newWorkspace(fixture(), { [duration]: "2h" }, project.id);
+  const shown = async (attributes: Record<string, unknown>) => {
+    const { status, body } = await owner.api.patch(
+      `/workspaces/${id}`,
+      document("workspaces", attributes),
+    );
+    expect(status).toBe(200);
+    return body.data.attributes;
+  };
+  expect(await shown({ "auto-destroy-at": null })).toMatchObject({
+    [duration]: "9d",
+    "inherits-project-auto-destroy": true,
+  });
+  expect(await shown({ "auto-destroy-at": "2031-01-01T00:00:00.000Z" })).toMatchObject({
+    [duration]: null,
+    "inherits-project-auto-destroy": false,
+  });
+  expect(await shown({ "auto-destroy-at": null, [duration]: "3h" })).toMatchObject({
+    "auto-destroy-at": expect.not.stringMatching(/^2031/),
+    [duration]: "3h",
+    "inherits-project-auto-destroy": false,
+  });
+});
+
 describe("names", () => {
   test.each(["a.b.c", "abc ", "a/b/c"])(
     "%j is not the name of a project: the detail says which characters are allowed",

@@ -106,6 +106,22 @@ test("a timestamp replaces a duration, and a duration replaces a timestamp", () 
   });
 });
 
+test("no timestamp and no word of a duration clears both, and the project's duration applies again", () => {
+  proves("Real clients/2");
+  const own = {
+    ...(apply({ autoDestroyActivityDuration: "1h" }) as AutoDestroy),
+    inheritedActivityDuration: "5h",
+  };
+  expect(apply({ autoDestroyAt: null }, own)).toEqual({
+    autoDestroyAt: later(5),
+    autoDestroyActivityDuration: null,
+    inheritedActivityDuration: "5h",
+    inheritsProjectAutoDestroy: true,
+  });
+  const inheriting = { ...never, autoDestroyAt: later(3), inheritedActivityDuration: "5h" };
+  expect(apply({ autoDestroyAt: null }, inheriting)).toEqual(inheriting);
+});
+
 test("a due schedule ends once; a future one does not end", () => {
   const workspace = { ...never, autoDestroyAt: later(5) };
   expect(takeDueMoment(workspace, later(4))).toBeUndefined();

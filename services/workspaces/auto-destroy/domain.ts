@@ -95,7 +95,11 @@ export function applyAutoDestroy(
       workspace.autoDestroyAt = date;
       // A fixed time replaces a duration, unless the request contains both.
       if (!duration) workspace.autoDestroyActivityDuration = null;
-    } else if (!duration) workspace.autoDestroyAt = null;
+    } else if (!duration) {
+      workspace.autoDestroyAt = null;
+      // The configuration provider clears both settings with this one member.
+      workspace.autoDestroyActivityDuration = null;
+    }
   }
   workspace.inheritsProjectAutoDestroy = inherits !== false && !hasOwnAutoDestroy(workspace);
   if (!workspace.inheritsProjectAutoDestroy) return;
