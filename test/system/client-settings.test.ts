@@ -102,6 +102,26 @@ describe("settings that exclude one another", () => {
   });
 });
 
+test("trigger patterns without file triggers are refused with the text that clients compare", async () => {
+  proves("Real clients/3");
+  const { owner, organization } = fixture();
+  const attributes = { "file-triggers-enabled": false, "trigger-patterns": ["a/*"] };
+  const refused = {
+    "/data/attributes/trigger-patterns":
+      "'trigger_patterns' cannot be populated when 'file_triggers_enabled' is set to false.",
+  };
+  const made = await owner.api.post(
+    `/organizations/${organization}/workspaces`,
+    document("workspaces", { name: unusedName("patterns"), ...attributes }),
+  );
+  expect(made.status).toBe(422);
+  expect(problems(made)).toEqual(refused);
+  const { id } = await newWorkspace(fixture());
+  const changed = await owner.api.patch(`/workspaces/${id}`, document("workspaces", attributes));
+  expect(changed.status).toBe(422);
+  expect(problems(changed)).toEqual(refused);
+});
+
 test("a workspace whose auto-destroy time is cleared inherits its project's duration", async () => {
   proves("Real clients/2");
   const { owner } = fixture();

@@ -104,7 +104,6 @@ const workspaceBodies = (): Attributes[] => [
     description: "Sent",
     "execution-mode": "agent",
     ...inPool(),
-    "file-triggers-enabled": false,
     "global-remote-state": true,
     "project-remote-state": false,
     "queue-all-runs": true,
@@ -112,6 +111,7 @@ const workspaceBodies = (): Attributes[] => [
     "speculative-enabled": false,
     "structured-run-output-enabled": false,
     "engine-version": "1.5.0",
+    "file-triggers-enabled": true,
     "trigger-patterns": ["**/*.tf"],
     "working-directory": "stage",
     "assessments-enabled": false,
@@ -119,6 +119,7 @@ const workspaceBodies = (): Attributes[] => [
   {
     name: unusedName("sent"),
     "auto-destroy-activity-duration": "5h",
+    "file-triggers-enabled": false,
     "global-remote-state": false,
     "project-remote-state": true,
     operations: true,

@@ -23,9 +23,9 @@ const everything = {
   "speculative-enabled": false,
   "structured-run-output-enabled": false,
   "engine-version": "~> 1.0.0",
-  "trigger-patterns": ["/modules/**/*", "a,b", 'c"d', "{e}", "\\f"],
-  // The list is empty, because a workspace with trigger patterns has no trigger prefixes.
-  "trigger-prefixes": [],
+  // The list is empty, because a workspace with trigger prefixes or without file triggers has no trigger patterns.
+  "trigger-patterns": [],
+  "trigger-prefixes": ["/modules/**/*", "a,b", 'c"d', "{e}", "\\f"],
   "working-directory": "infra/live",
 };
 
@@ -171,14 +171,14 @@ test("an update by id and by name changes the given settings and keeps all other
   expect(byId.body.data.attributes).toMatchObject({ ...everything, description: "new" });
   const byName = await owner.api.patch(
     `${workspaces()}/${workspace.attributes.name}`,
-    document("workspaces", { "auto-apply": false, "trigger-patterns": [] }),
+    document("workspaces", { "auto-apply": false, "trigger-prefixes": [] }),
   );
   expect(byName.status).toBe(200);
   expect(byName.body.data.attributes).toMatchObject({
     ...everything,
     description: "new",
     "auto-apply": false,
-    "trigger-patterns": [],
+    "trigger-prefixes": [],
   });
   const shown = await owner.api.get(`/workspaces/${workspace.id}`);
   expect(shown.body).toEqual(byName.body);

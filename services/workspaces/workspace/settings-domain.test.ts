@@ -123,6 +123,33 @@ test("assessments require a plan, an engine and a mode that support them", () =>
   expect(apply({ executionMode: "local" }, workspace(able)).executionMode).toBe("local");
 });
 
+const withoutFileTriggers =
+  "triggerPatterns: 'trigger_patterns' cannot be populated when 'file_triggers_enabled' is set to false.";
+const pattern = { triggerPatterns: { values: ["a/*"] } };
+
+test.each([
+  ["a creation", () => workspace({ ...pattern, fileTriggersEnabled: false })],
+  ["an update with both", () => apply({ ...pattern, fileTriggersEnabled: false })],
+  ["an update", () => apply(pattern, workspace({ fileTriggersEnabled: false }))],
+])("%s that results in patterns without file triggers is refused", (_, change) => {
+  proves("Real clients/3");
+  expect(problemsOf(change)).toEqual([withoutFileTriggers]);
+});
+
+test("without file triggers, prefixes and stored patterns are allowed", () => {
+  proves("Real clients/3");
+  const stored = workspace(pattern);
+  expect(apply({ fileTriggersEnabled: false }, stored)).toMatchObject({ triggerPatterns: ["a/*"] });
+  expect(apply({ triggerPatterns: { values: [] } }, stored)).toMatchObject({ triggerPatterns: [] });
+  const prefixes = { triggerPrefixes: { values: ["a"] } };
+  expect(workspace({ ...prefixes, fileTriggersEnabled: false })).toMatchObject({
+    triggerPrefixes: ["a"],
+  });
+  expect(apply({ ...pattern, fileTriggersEnabled: true }, stored)).toMatchObject({
+    triggerPatterns: ["a/*"],
+  });
+});
+
 test("all problems are reported", () => {
   const settings = {
     name: "a b",

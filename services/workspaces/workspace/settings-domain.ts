@@ -106,7 +106,14 @@ export function applySettings(
   }
 }
 
-/** Applies the two kinds of triggers, which exclude one another: setting one kind removes the other. */
+/** In the words that clients compare, which name the attributes as the configuration provider does. */
+const patternsWithoutFileTriggersText =
+  "'trigger_patterns' cannot be populated when 'file_triggers_enabled' is set to false.";
+
+/**
+ * Applies the two kinds of triggers, which exclude one another: setting one kind removes the other. Patterns that are
+ * stored remain when file triggers are switched off.
+ */
 function applyTriggers(
   workspace: Workspace,
   { triggerPatterns: patterns, triggerPrefixes: prefixes }: WorkspaceSettings,
@@ -122,6 +129,9 @@ function applyTriggers(
       "triggerPatterns",
       "Trigger patterns cannot be given together with trigger prefixes; expected one of them.",
     );
+  }
+  if (triggers.triggerPatterns.length > 0 && !workspace.fileTriggersEnabled) {
+    problems.add("triggerPatterns", patternsWithoutFileTriggersText);
   }
   for (const name of lists) {
     const value = triggers[name];
