@@ -134,11 +134,23 @@ describe("a page", () => {
     ];
   };
 
-  test("size or number of 0, below 0 or not a number returns 400", async () => {
+  test("number 0 means 1", async () => {
+    proves("Real clients/5");
+    for (const path of lists()) {
+      const { api } = fixture().owner;
+      const answer = await api.get(`${path}?page[number]=0&page[size]=1`);
+      expect(answer.status, path).toBe(200);
+      expect(answer.body.data).toEqual((await api.get(`${path}?page[size]=1`)).body.data);
+      expect(answer.body.meta.pagination["current-page"]).toBe(1);
+    }
+  });
+
+  test("a size of 0, and a size or number below 0 or not a number, return 400", async () => {
     proves("JSON:API/pagination");
     for (const path of lists()) {
       for (const value of ["0", "-1", "x", "1.5", "1e3", "%20", "NaN"]) {
         for (const parameter of ["page[size]", "page[number]"]) {
+          if (parameter === "page[number]" && value === "0") continue;
           const answer = await fixture().owner.api.get(`${path}?${parameter}=${value}`);
           expect(answer.status, `${path} ${parameter}=${value}`).toBe(400);
           expect(errorDetails(answer)[0]).toContain(parameter);

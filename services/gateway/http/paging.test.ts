@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { optionalPage, page } from "./paging.ts";
 
@@ -10,7 +11,12 @@ describe("a page", () => {
   test("has at most 100 items", () => {
     expect(page.read(query("page[size]=1000000000"))).toEqual({ pageNumber: 1, pageSize: 100 });
   });
-  test.each(["0", "-1", "x", "1.5", "NaN", "1e3", " 1", "Infinity"])(
+  test("with number 0 is the first one", () => {
+    proves("Real clients/5");
+    expect(page.read(query("page[number]=0&page[size]=5"))).toEqual({ pageNumber: 1, pageSize: 5 });
+    expect(() => page.read(query("page[size]=0"))).toThrow("page[size]");
+  });
+  test.each(["-1", "x", "1.5", "NaN", "1e3", " 1", "Infinity"])(
     "cannot be number or size %s",
     (value) => {
       for (const name of ["page[number]", "page[size]"]) {

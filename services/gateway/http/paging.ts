@@ -12,12 +12,15 @@ const MAX_NUMBER = 2 ** 31 - 1;
 
 const number: ParameterDescription = {
   name: "page[number]",
-  description: "The number of the page, from 1. A page past the end is empty.",
-  schema: z.int().min(1).default(1),
+  description: "The number of the page, from 1; 0 is read as 1. A page past the end is empty.",
+  schema: z.int().min(0).default(1),
 };
 const size = `The number of items on a page; values above ${MAX_PAGE_SIZE} count as ${MAX_PAGE_SIZE}.`;
 
-/** The requested page. Reading throws `badRequest` unless number and size are whole numbers above 0. */
+/**
+ * The requested page. Reading throws `badRequest` unless number and size are whole numbers and the size is above 0. The
+ * number 0 is read as 1, because clients that count pages from 0 expect the first one.
+ */
 export const page = {
   parameters: [
     number,
@@ -28,8 +31,12 @@ export const page = {
     },
   ],
   read: (query: URLSearchParams): Page => ({
-    pageNumber: positive(query, "page[number]", 1, MAX_NUMBER),
-    pageSize: positive(query, "page[size]", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE),
+    pageNumber: wholeNumber(query, "page[number]", { missing: 1, least: 0, most: MAX_NUMBER }) || 1,
+    pageSize: wholeNumber(query, "page[size]", {
+      missing: DEFAULT_PAGE_SIZE,
+      least: 1,
+      most: MAX_PAGE_SIZE,
+    }),
   }),
 };
 
@@ -53,12 +60,17 @@ export const wholePage = (totalCount: number): Page => ({
   pageSize: Math.max(1, totalCount),
 });
 
-function positive(query: URLSearchParams, name: string, missing: number, most: number): number {
+function wholeNumber(
+  query: URLSearchParams,
+  name: string,
+  { missing, least, most }: { missing: number; least: 0 | 1; most: number },
+): number {
   const text = query.get(name);
   if (text === null || text === "") return missing;
   const value = Number(text);
-  if (!/^\d+$/.test(text) || value < 1) {
-    throw badRequest("page", `${name} must be a whole number above 0.`);
+  if (!/^\d+$/.test(text) || value < least) {
+    const expected = least === 0 ? "a whole number" : "a whole number above 0";
+    throw badRequest("page", `${name} must be ${expected}.`);
   }
   return Math.min(value, most);
 }
