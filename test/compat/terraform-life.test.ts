@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { cliHost } from "@statehouse/standalone/cli-configuration";
 import { needs, waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -105,6 +106,16 @@ needs("terraform", "minio")("the command line's whole life with a workspace", ()
     expect(beside.body.data.relationships.project.data.id).toBe(
       made.body.data.relationships.project.data.id,
     );
+  });
+
+  test("init of a configuration with a module of this host says that the module is not found", async () => {
+    proves("Real clients/4");
+    const source = `source = "${cliHost}/acme/network/aws"`;
+    const folder = await fixture.folder("", `module "network" {\n  ${source}\n}\n`);
+    const { code, output } = await folder.run("init");
+    expect(code).not.toBe(0);
+    expect(output).toContain("Module not found");
+    expect(output.replaceAll(/[\s│]+/g, " ")).toMatch(/cannot be found in the module registry/);
   });
 
   test("workspaces can be listed, created, selected and deleted by tags", async () => {

@@ -15,7 +15,22 @@ test("a client that knows only the host finds the API, as exactly application/js
     "tfe.v2.1": "/api/v2/",
     "tfe.v2.2": "/api/v2/",
     "state.v2": "/api/v2/",
+    "modules.v1": "/api/registry/v1/modules/",
   });
+});
+
+test("the registry of modules has none", async () => {
+  proves("Real clients/4");
+  const { anonymous, owner, url } = fixture();
+  for (const { get } of [anonymous, owner.api]) {
+    const { body } = await get(`${url}/.well-known/terraform.json`);
+    const modules = new URL(body["modules.v1"], url).href;
+    for (const path of ["acme/network/aws/versions", "acme/network/aws/1.0.0/download"]) {
+      const answer = await get(`${modules}${path}`);
+      expect(answer.status).toBe(404);
+      expect(answer.body.errors[0]).toMatchObject({ status: "404" });
+    }
+  }
 });
 
 test("ping returns the API version and the edition without authentication", async () => {

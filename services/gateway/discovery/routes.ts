@@ -5,12 +5,18 @@ import { type Route, route } from "../http/route.ts";
 /** The version of the wire protocol, which does not change with the product. The CLI refuses versions below 2.5. */
 export const WIRE_VERSION = "2.6";
 const base = "/api/v2/";
+/**
+ * The registry of modules. Statehouse has none, so its addresses answer 404, as a registry does that has no such
+ * module. The Python client `terrasnek` cannot be constructed without this member.
+ */
+const modules = "/api/registry/v1/modules/";
 
 const services = z.object({
   "tfe.v2": z.string(),
   "tfe.v2.1": z.string(),
   "tfe.v2.2": z.string(),
   "state.v2": z.string(),
+  "modules.v1": z.string(),
 });
 
 /** The discovery routes, which require no token. */
@@ -23,7 +29,13 @@ export const discoveryRoutes: readonly Route[] = [
     success: [200, plainJson(services)],
     failures: [],
     credentials: "none",
-    handle: () => ({ "tfe.v2": base, "tfe.v2.1": base, "tfe.v2.2": base, "state.v2": base }),
+    handle: () => ({
+      "tfe.v2": base,
+      "tfe.v2.1": base,
+      "tfe.v2.2": base,
+      "state.v2": base,
+      "modules.v1": modules,
+    }),
   }),
   route({
     method: "GET",
