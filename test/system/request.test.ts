@@ -2,6 +2,7 @@ import { routes } from "@statehouse/gateway/routes";
 import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
+import { unusedName } from "../stack/organization.ts";
 import { errorDetails, newWorkspace, problems, useFixture } from "./fixture.ts";
 
 const MAX_BODY_BYTES = 100_000;
@@ -93,18 +94,67 @@ test("a body over the limit, sent without Content-Length, returns 413", async ()
   expect(response.status).toBe(413);
 });
 
-test.each([
-  ["organizations", "/organizations", "organization"],
-  ["projects", "", "project"],
-  ["workspaces", "", "workspace"],
-])("a wrong type for %s returns 422 with its pointer", async (noun, path) => {
-  proves("Workspace/data.type", "Workspace endpoints/PATCH relationships/ssh-key");
+const types = ["things", "", 3, null, undefined];
+
+test("a wrong type returns 422 with its pointer where the specification demands a type", async () => {
+  proves(
+    "Workspace/data.type",
+    "Workspace endpoints/PATCH relationships/ssh-key",
+    "Real clients/6",
+  );
   const { owner, organization } = fixture();
-  const target = path || `/organizations/${organization}/${noun}`;
-  for (const type of ["things", "", 3, null, undefined]) {
-    const answer = await owner.api.post(target, { data: { type, attributes: { name: "unused" } } });
-    expect(answer.status).toBe(422);
-    expect(Object.keys(problems(answer))).toContain("/data/type");
+  const { id } = await newWorkspace(fixture());
+  for (const type of types) {
+    for (const [method, path] of [
+      ["POST", `/organizations/${organization}/workspaces`],
+      ["PATCH", `/workspaces/${id}`],
+      ["PATCH", `/workspaces/${id}/relationships/ssh-key`],
+      ["POST", `/workspaces/${id}/state-versions`],
+      ["PATCH", `/workspaces/${id}/state-versions`],
+      ["POST", "/team-projects"],
+    ] as const) {
+      const data = { type, attributes: { name: "unused", id: null } };
+      const answer = await owner.api.send(method, path, { data });
+      expect(answer.status, path).toBe(422);
+      expect(Object.keys(problems(answer)), path).toContain("/data/type");
+    }
+  }
+});
+
+test("elsewhere the type may be missing or another", async () => {
+  proves("Real clients/6");
+  const { owner, organization } = fixture();
+  const ofOrganization = `/organizations/${organization}`;
+  const changed: [string, string][] = [];
+  for (const type of types) {
+    for (const noun of ["teams", "projects", "ssh-keys", "agent-pools", "reserved-tag-keys"]) {
+      const name = unusedName("untyped");
+      const data = { type, attributes: { name, key: name, value: "secret" } };
+      const answer = await owner.api.post(`${ofOrganization}/${noun}`, { data });
+      expect(answer.status, noun).toBe(201);
+      changed.push([noun, answer.body.data.id]);
+    }
+    const token = await owner.api.post(`/users/${owner.id}/authentication-tokens`, {
+      data: { type, attributes: {} },
+    });
+    expect(token.status).toBe(201);
+    const email = `${unusedName("member")}@example.org`;
+    const invited = await owner.api.post(`${ofOrganization}/organization-memberships`, {
+      data: { type, attributes: { email } },
+    });
+    expect(invited.status).toBe(201);
+    for (const path of [ofOrganization, "/account/update"]) {
+      const data = { type, attributes: {} };
+      expect((await owner.api.patch(path, { data })).status, path).toBe(200);
+    }
+    const made = await owner.api.post("/organizations", {
+      data: { type, attributes: { name: unusedName("untyped"), email } },
+    });
+    expect(made.status).toBe(201);
+  }
+  for (const [noun, id] of changed) {
+    const answer = await owner.api.patch(`/${noun}/${id}`, { data: { attributes: {} } });
+    expect(answer.status, noun).toBe(200);
   }
 });
 

@@ -5,7 +5,7 @@ import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/
 import { z } from "zod";
 import { one } from "../http/rendering.ts";
 import { type RequestContext, type Route, route } from "../http/route.ts";
-import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
+import { documentBody, optional, section, uncheckedTypeOf } from "../jsonapi/body.ts";
 import { type Account, accountResource } from "../user/resource.ts";
 
 const accountOfUser = ({ user }: { user?: User | undefined }): Account | undefined =>
@@ -45,7 +45,7 @@ export const accountRoutes: readonly Route[] = [
     summary: "Change the caller's username and e-mail address",
     body: documentBody(
       z.object({
-        type: typeOf("users"),
+        type: uncheckedTypeOf("users"),
         attributes: section(
           z.object({ username: optional(z.string()), email: optional(z.string()) }),
         ),

@@ -9,7 +9,7 @@ import { page } from "../http/paging.ts";
 import { choice, text, texts } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
-import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
+import { documentBody, optional, section, uncheckedTypeOf } from "../jsonapi/body.ts";
 import { type FieldsOf, fieldsIn } from "../jsonapi/noun.ts";
 import { administeredOrganizationResource } from "../organization/resource.ts";
 
@@ -35,7 +35,7 @@ export const adminRoutes: readonly Route[] = [
     summary: "Change the installation's general settings",
     body: documentBody(
       z.object({
-        type: optional(typeOf("general-settings")),
+        type: uncheckedTypeOf("general-settings"),
         attributes: section(
           fieldsIn<FieldsOf<typeof UpdateGeneralSettingsRequestSchema>>({
             "default-remote-state-access": { field: "defaultRemoteStateAccess", in: z.boolean() },
@@ -99,7 +99,7 @@ export const adminRoutes: readonly Route[] = [
     summary: "Set an organization's plan and its workspace limit",
     body: documentBody(
       z.object({
-        type: typeOf("organizations"),
+        type: uncheckedTypeOf("organizations"),
         attributes: section(
           z.object({
             "plan-identifier": optional(z.string()),

@@ -1,13 +1,13 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { CreateUserTokenRequestSchema } from "@statehouse/proto/statehouse/access/v1/token";
 import { z } from "zod";
-import { documentBody, optional, section } from "../jsonapi/body.ts";
+import { documentBody, section, uncheckedTypeOf } from "../jsonapi/body.ts";
 import { type FieldsOf, fieldsIn } from "../jsonapi/noun.ts";
 
-/** The body that creates a token. Clients send an empty type; for a token without options they send no body. */
+/** The body that creates a token. For a token without options, clients send no body. */
 export const tokenBody = documentBody(
   z.object({
-    type: optional(z.enum(["authentication-tokens", "authentication-token", ""])),
+    type: uncheckedTypeOf("authentication-tokens"),
     attributes: section(
       fieldsIn<FieldsOf<typeof CreateUserTokenRequestSchema>>({
         description: { field: "description", in: z.string() },

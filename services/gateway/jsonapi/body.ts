@@ -44,8 +44,15 @@ export const optional = <Schema extends z.ZodType>(schema: Schema) =>
 export const section = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => value ?? {}, schema);
 
-/** Declares the `type` member of a document. */
+/** Declares the `type` member of a document where the specification demands it. */
 export const typeOf = <Type extends string>(type: Type) => z.literal(type);
+
+/**
+ * Declares the `type` member of all other documents, which is not checked: the Python client `terrasnek` sends the type
+ * of another noun, or none.
+ */
+export const uncheckedTypeOf = (type: string) =>
+  describedAs(z.unknown().optional(), () => ({ type: "string", default: type }));
 
 /**
  * Declares an optional to-one linkage and returns its id. Returns undefined if the linkage, its `data` or its id is

@@ -1,6 +1,6 @@
 import type { DescMessage, MessageInitShape } from "@bufbuild/protobuf";
 import { z } from "zod";
-import { documentBody, optional, section, typeOf } from "./body.ts";
+import { documentBody, optional, section, typeOf, uncheckedTypeOf } from "./body.ts";
 import type { Pointers } from "./pointers.ts";
 import type { Attributes } from "./resource.ts";
 import { bothSpellings, type Spellings } from "./spelling.ts";
@@ -59,6 +59,8 @@ type Attribute<Message, Item, Context> =
  */
 export interface Noun<Message, Item, Context> {
   type: string;
+  /** Whether the specification demands the `type` member of bodies; otherwise it is not checked. */
+  checksType?: true;
   attributes: Readonly<Record<string, Attribute<Message, Item, Context>>>;
   relationships?: Readonly<Record<string, AnyFieldInput<Message>>>;
   /** Attributes that have an alternative name. */
@@ -79,12 +81,19 @@ type Inputs = Readonly<
  * the names of required attributes.
  */
 export function bodyOf<Message, Item, Context>(
-  { type, attributes, relationships = {}, spellings = {}, pointers }: Noun<Message, Item, Context>,
+  {
+    type,
+    checksType,
+    attributes,
+    relationships = {},
+    spellings = {},
+    pointers,
+  }: Noun<Message, Item, Context>,
   required: readonly string[] = [],
 ): { body: z.ZodType<Parsed<Message>>; pointers: Pointers } {
   const body = documentBody(
     z.object({
-      type: typeOf(type),
+      type: checksType ? typeOf(type) : uncheckedTypeOf(type),
       attributes: section(bothSpellings(spellings, fieldsIn<Message>(attributes, required))),
       relationships: section(fieldsIn<Message>(relationships)),
     }),

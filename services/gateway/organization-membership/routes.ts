@@ -5,7 +5,7 @@ import { page } from "../http/paging.ts";
 import { text, texts } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route, routeForLongLivedCredentials } from "../http/route.ts";
-import { documentBody, listOf, optional, section, typeOf } from "../jsonapi/body.ts";
+import { documentBody, listOf, optional, section, uncheckedTypeOf } from "../jsonapi/body.ts";
 import { organizationIdOf, withOrganizationName } from "../organization/name-routes.ts";
 import { organizationMembershipResource } from "../team/resource.ts";
 
@@ -13,7 +13,7 @@ const includes = ["user", "teams"] as const;
 
 const body = documentBody(
   z.object({
-    type: typeOf("organization-memberships"),
+    type: uncheckedTypeOf("organization-memberships"),
     attributes: section(z.object({ email: z.string() })),
     relationships: section(
       z.object({

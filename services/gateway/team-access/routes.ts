@@ -21,6 +21,7 @@ import {
   requiredLinkage,
   section,
   typeOf,
+  uncheckedTypeOf,
 } from "../jsonapi/body.ts";
 import type { Pointers } from "../jsonapi/pointers.ts";
 import type { CompiledResource } from "../jsonapi/resource.ts";
@@ -41,6 +42,8 @@ interface Kind<Path extends string, ById extends string, Attributes> {
   idIn: (params: ParamsOf<ById>) => string;
   resource: CompiledResource<TeamAccess, RequestContext>;
   includes: readonly string[];
+  /** The type of a create request, which the specification demands for projects only. */
+  createType: z.ZodType;
   /** The attributes of a create request, which requires the access level. */
   createAttributes: z.ZodType<Attributes & { access: string }>;
   /** The attributes of an update request. */
@@ -56,12 +59,12 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
   idIn,
   resource,
   includes,
+  createType,
   createAttributes,
   updateAttributes,
   permissionsIn,
   pointers,
 }: Kind<Path, ById, Attributes>): readonly Route[] => {
-  const type = typeOf(resource.type);
   return [
     routeForLongLivedCredentials({
       method: "GET",
@@ -84,7 +87,7 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
       summary: `Give a team access to a ${targetType}`,
       body: documentBody(
         z.object({
-          type,
+          type: createType,
           attributes: section(createAttributes),
           relationships: section(
             z.object({
@@ -121,7 +124,9 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
       method: "PATCH",
       path: byId,
       summary: `Change a team's access to a ${targetType}`,
-      body: documentBody(z.object({ type, attributes: section(updateAttributes) })),
+      body: documentBody(
+        z.object({ type: uncheckedTypeOf(resource.type), attributes: section(updateAttributes) }),
+      ),
       pointers,
       success: [200, one(resource, "teamAccess")],
       failures: [404, 422],
@@ -173,6 +178,7 @@ export const teamProjectRoutes = teamAccessRoutesOf({
   idIn: ({ teamProjectId }) => teamProjectId,
   resource: teamProjectResource,
   includes: ["team", "project"],
+  createType: typeOf("team-projects"),
   createAttributes: projectAttributes,
   updateAttributes: projectAttributes.extend({ access: optional(z.string()) }),
   permissionsIn: (attributes: ProjectAttributes) => ({
@@ -192,6 +198,7 @@ export const teamWorkspaceRoutes = teamAccessRoutesOf({
   idIn: ({ teamWorkspaceId }) => teamWorkspaceId,
   resource: teamWorkspaceResource,
   includes: ["team"],
+  createType: uncheckedTypeOf("team-workspaces"),
   createAttributes: workspaceAttributes(z.string()),
   updateAttributes: workspaceAttributes(optional(z.string())),
   // Unknown attributes keep their names, so that the access service refuses them.

@@ -5,7 +5,7 @@ import { page } from "../http/paging.ts";
 import { choice, text, texts } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, routeForLongLivedCredentials } from "../http/route.ts";
-import { documentBody, listBody, mapOf, section, typeOf } from "../jsonapi/body.ts";
+import { documentBody, listBody, mapOf, section, uncheckedTypeOf } from "../jsonapi/body.ts";
 import { type FieldsOf, fieldsIn } from "../jsonapi/noun.ts";
 import { organizationIdOf, withOrganizationName } from "../organization/name-routes.ts";
 import { permissionsOf, permissionValue } from "../permission-values-routes.ts";
@@ -15,7 +15,7 @@ const includes = ["users", "organization_memberships", "organization_memberships
 
 const body = documentBody(
   z.object({
-    type: typeOf("teams"),
+    type: uncheckedTypeOf("teams"),
     attributes: section(
       fieldsIn<FieldsOf<typeof TeamSettingsSchema>>({
         name: { field: "name", in: z.string() },

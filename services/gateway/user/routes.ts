@@ -10,7 +10,7 @@ import {
   route,
   routeForLongLivedCredentials,
 } from "../http/route.ts";
-import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
+import { documentBody, optional, section, uncheckedTypeOf } from "../jsonapi/body.ts";
 import { administeredUserResource, userResource } from "./resource.ts";
 
 type Users = Client<typeof UserService>;
@@ -74,7 +74,7 @@ export const userRoutes: readonly Route[] = [
     summary: "Add a user to the installation",
     body: documentBody(
       z.object({
-        type: typeOf("users"),
+        type: uncheckedTypeOf("users"),
         attributes: section(
           z.object({
             username: z.string(),

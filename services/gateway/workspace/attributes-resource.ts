@@ -56,6 +56,7 @@ const texts = listOf(z.string()).transform((values) => ({ values }));
 /** The attributes that clients send for a workspace. Documents show further attributes. */
 export const workspaceNoun: Noun<Settings, Workspace, RequestContext> = {
   type: "workspaces",
+  checksType: true,
   attributes: {
     name: { field: "name", in: z.string() },
     "agent-pool-id": { field: "agentPoolId", in: z.string(), shown: optionalText },
