@@ -6,6 +6,7 @@ import { type Runner, timestampAt } from "@statehouse/rpc/testing";
 import { waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { beforeAll, describe, expect, test } from "vitest";
+import { document } from "../stack/http.ts";
 import { costOf } from "../stack/request-cost.ts";
 import { inlineState, stateFile } from "../stack/state.ts";
 import { newLockedWorkspace, newProject, newWorkspace, useFixture } from "./fixture.ts";
@@ -222,11 +223,15 @@ describe("a workspace with runs of a runner", () => {
 describe("a state version with a run", () => {
   test("shows the run, its user and its commit once it is reported", async () => {
     proves(
+      "Real clients/10",
       "State version/vcs-commit-sha, vcs-commit-url",
       "State version includes/run, run.created_by, run.configuration_version",
     );
     const { owner } = fixture();
     const { id } = await newLockedWorkspace(fixture());
+    const connect = (repository: object | null) =>
+      owner.api.patch(`/workspaces/${id}`, document("workspaces", { "vcs-repo": repository }));
+    await connect({ identifier: "acme/network", "oauth-token-id": "ot-1" });
     const runId = newId("run");
     const state = inlineState(stateFile());
     const created = await owner.api.post(`/workspaces/${id}/state-versions`, {
@@ -258,6 +263,14 @@ describe("a state version with a run", () => {
     expect(kinds(body)).toEqual(["configuration-versions", "runs", "users"]);
     const current = await owner.api.get(`/workspaces/${id}/current-state-version?include=run`);
     expect(kinds(current.body)).toEqual(["runs"]);
+
+    expect((await connect(null)).status).toBe(200);
+    const disconnected = await owner.api.get(path);
+    expect(disconnected.body.data.relationships.run.data).toEqual({ type: "runs", id: runId });
+    expect(disconnected.body.data.attributes).toMatchObject({
+      "vcs-commit-sha": null,
+      "vcs-commit-url": null,
+    });
   });
 
   test("does not show a run that belongs to another workspace", async () => {

@@ -3,6 +3,7 @@ import type { Runner } from "@statehouse/rpc/testing";
 import { waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { beforeAll, expect, test } from "vitest";
+import { document } from "../stack/http.ts";
 import { organizationId, unusedName } from "../stack/organization.ts";
 import { inlineState, processedVersion, stateFile } from "../stack/state.ts";
 import {
@@ -30,6 +31,8 @@ const waysTo = (workspace: { id: string; attributes: { name: string } }, version
 const sensitive = { value: "hunter2", type: "string", sensitive: true };
 const outputs = { plain: { value: "a", type: "string" }, secret: sensitive };
 
+const repository = { identifier: "acme/network", "oauth-token-id": "ot-1" };
+
 test("show, list and current have the same includes: creator, run, its creator and configuration, outputs", async () => {
   proves(
     "State version/vcs-commit-sha, vcs-commit-url",
@@ -39,6 +42,10 @@ test("show, list and current have the same includes: creator, run, its creator a
   );
   const { owner } = fixture();
   const workspace = await newLockedWorkspace(fixture());
+  await owner.api.patch(
+    `/workspaces/${workspace.id}`,
+    document("workspaces", { "vcs-repo": repository }),
+  );
   const ingress = {
     id: newId("ia"),
     commitSha: "a".repeat(40),

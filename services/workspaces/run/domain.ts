@@ -83,6 +83,7 @@ export const isFailed = (status: RunStatus): boolean => ruleOf(status).failed ==
 
 /** A run with the commit of its configuration, and with the organization and project that authorization needs. */
 export interface RunView extends Pick<Run, "id" | "workspaceId" | "report">, Placed {
+  /** Null also if the workspace is not connected to a repository now. */
   commitSha: string | null;
   commitUrl: string | null;
 }

@@ -36,7 +36,8 @@ const reads = (database: Database) => ({
       // index: runs_pkey, workspaces_pkey, configuration_versions_pkey
       `select r.id, r.workspace_id as "workspaceId", r.report,
          w.organization_id as "organizationId", w.project_id as "projectId",
-         c.commit_sha as "commitSha", c.commit_url as "commitUrl"
+         case when w.vcs_repo is not null then c.commit_sha end as "commitSha",
+         case when w.vcs_repo is not null then c.commit_url end as "commitUrl"
        from runs r
        join workspaces w on w.id = r.workspace_id
        left join configuration_versions c
