@@ -1,6 +1,7 @@
 // A runner in one file: it reports one run to Statehouse, from its creation to its end. Nothing is executed.
 //   WORKSPACE_ID=ws-… WORKSPACES_ADDRESS=127.0.0.1:9102 ASSERTION_PRIVATE_KEY='{"kty":"OKP",…}' \
-//     GRPC_CA_FILE=ca.pem GRPC_CERT_FILE=runner.pem GRPC_KEY_FILE=runner.key node examples/runner/report.mjs
+//     GRPC_CA_FILE=ca.pem GRPC_CERT_FILE=runner.pem GRPC_KEY_FILE=runner.key \
+//     npm exec node -- examples/runner/report.mjs
 import { randomBytes } from "node:crypto";
 import { fromJson } from "@bufbuild/protobuf";
 import {
