@@ -45,6 +45,32 @@ test("an administrator sets the default sharing of new workspaces, which their c
   expect(wrong.status).toBe(422);
 });
 
+test("an administrator lists organizations with their owners", async () => {
+  proves("Real clients/7");
+  const { api } = await administrator();
+  const { owner, outsider } = fixture();
+  const [name, other] = [await newOrganization(owner.api), await newOrganization(owner.api)];
+  const owners = async (organization: string) => {
+    const { status, body } = await api.get(`/admin/organizations?include=owners&q=${organization}`);
+    expect(status).toBe(200);
+    expect(body.data).toHaveLength(1);
+    expect(body.included).toEqual([
+      expect.objectContaining({
+        type: "users",
+        id: owner.id,
+        attributes: expect.objectContaining({ username: owner.username }),
+      }),
+    ]);
+    return body.data[0].relationships.owners.data;
+  };
+  expect(await owners(name)).toEqual([{ type: "users", id: owner.id }]);
+  expect(await owners(other)).toEqual([{ type: "users", id: owner.id }]);
+  const all = await api.get("/admin/organizations?include=owners&page[size]=100");
+  const ids: string[] = all.body.included.map(({ id }: { id: string }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect((await outsider.api.get("/admin/organizations?include=owners")).status).toBe(404);
+});
+
 test("an administrator sees every organization and sets its plan; other users do not", async () => {
   proves("Organizations/plan");
   const { api } = await administrator();

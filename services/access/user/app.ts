@@ -31,6 +31,7 @@ import {
   isEmail,
   isUsername,
   newUser,
+  type OwnerView,
   requestEmail,
   type User,
   type UserView,
@@ -164,6 +165,16 @@ export async function listUsers(
 ): Promise<Page<UserView>> {
   requireAdministrator(caller);
   return app.reads.users.list(search);
+}
+
+/** Returns the owners of the organizations. Throws `notFound` for callers that are not administrators. */
+export async function batchListOrganizationOwners(
+  app: App,
+  caller: Caller,
+  organizationIds: readonly string[],
+): Promise<OwnerView[]> {
+  requireAdministrator(caller);
+  return app.reads.users.ownersOf(organizationIds);
 }
 
 /**

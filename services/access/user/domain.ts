@@ -2,7 +2,7 @@ import type { Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import { newId } from "@statehouse/postgres/ids";
 import { newRow } from "@statehouse/postgres/new-row";
-import { isUserId, type UserId } from "../ids-domain.ts";
+import { isUserId, type OrganizationId, type UserId } from "../ids-domain.ts";
 
 export class User {
   declare readonly id: UserId;
@@ -32,6 +32,11 @@ export class User {
 
 /** A user as documents show it. */
 export type UserView = Omit<User, "version">;
+
+/** A user as an owner of an organization. */
+export interface OwnerView extends UserView {
+  organizationId: OrganizationId;
+}
 
 // Only ASCII is allowed, so that "ignoring case" means the same here, in PostgreSQL and in every client.
 const USERNAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;

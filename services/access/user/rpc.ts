@@ -8,6 +8,7 @@ import type { App } from "../app.ts";
 import { userId } from "../ids-rpc.ts";
 import {
   batchGetUsers,
+  batchListOrganizationOwners,
   createUser,
   deleteUser,
   getCurrentUser,
@@ -59,6 +60,16 @@ export const userService = (app: App): ServiceImpl<typeof UserService> => ({
   batchGetUsers: async ({ ids }, { caller }) => ({
     users: (await batchGetUsers(app, caller, idsIn("user", ids))).map(userToProto),
   }),
+
+  batchListOrganizationOwners: async ({ organizationIds }, { caller }) => {
+    const owners = await batchListOrganizationOwners(app, caller, idsIn("org", organizationIds));
+    return {
+      owners: owners.map(({ organizationId, ...user }) => ({
+        organizationId,
+        user: userToProto(user),
+      })),
+    };
+  },
 });
 
 const userToProto = ({

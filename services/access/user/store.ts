@@ -30,7 +30,7 @@ import {
 } from "@statehouse/proto/statehouse/access/v1/events";
 import { emailTaken, userNotFound, usernameTaken } from "../errors-domain.ts";
 import type { TeamId, UserId } from "../ids-domain.ts";
-import { User, type UserView } from "./domain.ts";
+import { type OwnerView, User, type UserView } from "./domain.ts";
 
 const columns = {
   id: primaryKey,
@@ -99,6 +99,13 @@ export const listOfUsers = `-- index: users_username_key, for the page; the tota
     order: "lower(listed.username)",
   })}`;
 
+/** Selects the users who own one of the organizations $1, without those who have only been invited. */
+export const ownersOfOrganizations = `-- index: teams_owners_key, team_members_pkey, users_pkey
+  select t.organization_id as "organizationId", ${selectList("u", viewColumns)}
+  from teams t join team_members m on m.team_id = t.id join users u on u.id = m.user_id
+  where t.owners and t.organization_id = any($1) and not u.placeholder
+  order by t.organization_id, lower(u.username)`;
+
 const reads = (database: Database) => ({
   async find(id: UserId): Promise<UserView | undefined> {
     const [row] = await database.query<UserView>(userById, [id]);
@@ -118,6 +125,9 @@ const reads = (database: Database) => ({
       page.size,
       offsetOf(page),
     ]),
+
+  ownersOf: (organizationIds: readonly string[]): Promise<OwnerView[]> =>
+    database.query(ownersOfOrganizations, [organizationIds]),
 
   /**
    * Returns the users among `ids` who are `self` or belong to one of the organizations `shared`. Only `self` and users

@@ -55,6 +55,7 @@ export const adminRoutes: readonly Route[] = [
     method: "GET",
     path: "/admin/organizations",
     summary: "List all organizations",
+    includes: ["owners"],
     query: { page, query: text("q", "Part of the organization's name.") },
     success: [200, list(administeredOrganizationResource, "organizations")],
     failures: [400, 404],

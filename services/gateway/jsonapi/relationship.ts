@@ -135,8 +135,11 @@ export const embedded = <Parent, Item, Context>(declaration: {
  * Declares a relationship to many resources that refer to their parent. They are loaded for all parents in one call.
  */
 export function toMany<Parent, Item, Context>(declaration: {
-  /** The link at which the resources are listed. `data` is shown only if the relationship is included. */
-  link: (parent: Parent) => string;
+  /**
+   * The link at which the resources are listed. `data` is shown only if the relationship is included; without a link,
+   * other documents omit the relationship.
+   */
+  link?: (parent: Parent) => string;
   resource: () => CompiledResource<Item, Context>;
   keyOf: (parent: Parent) => string;
   loadFor: (keys: readonly string[], context: Context) => Promise<readonly Item[]>;
@@ -147,11 +150,12 @@ export function toMany<Parent, Item, Context>(declaration: {
     description: {
       types: [],
       many: true,
-      data: "included",
-      link: true,
+      link: link !== undefined,
+      // A relationship without a link is shown only with its data.
+      ...(link ? { data: "included" } : { data: "always", optional: true }),
       resources: () => [declaration.resource()],
     },
-    show: (parent) => ({ links: { related: link(parent) } }),
+    show: (parent) => link && { links: { related: link(parent) } },
     async load(parents, context) {
       const of = declaration.resource();
       const keys = [...new Set(parents.map(keyOf))];

@@ -148,9 +148,9 @@ export function resource<Item, Context>(
         const shown: Record<string, RelationshipObject> = {};
         for (const [name, relationship] of relationships) {
           const member = relationship.show(item, context);
-          if (!member) continue;
           const found = linkages?.get(name)?.get(item);
-          shown[name] = found ? { ...member, data: found } : member;
+          if (found) shown[name] = { ...member, data: found };
+          else if (member) shown[name] = member;
         }
         object.relationships = shown;
       }

@@ -1,3 +1,4 @@
+import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
 import type {
   Organization,
   OrganizationSettingsSchema,
@@ -14,12 +15,13 @@ import { editionsOf } from "../http/editions.ts";
 import type { RequestContext } from "../http/route.ts";
 import { nullableLinkage } from "../jsonapi/body.ts";
 import { attributesOf, type FieldsOf, type Noun } from "../jsonapi/noun.ts";
-import { related, toOne, toOneOf } from "../jsonapi/relationship.ts";
+import { related, toMany, toOne, toOneOf } from "../jsonapi/relationship.ts";
 import { groupOf, resource } from "../jsonapi/resource.ts";
 import { optionalText, time } from "../jsonapi/shape.ts";
 import { permissionsFrom } from "../permissions-resource.ts";
 import { projectResource } from "../project/resource.ts";
 import { timestamp } from "../timestamps-resource.ts";
+import { administeredUserResource } from "../user/resource.ts";
 
 export const organizationPermissions = {
   "can-update": "organization:update",
@@ -209,5 +211,20 @@ export const administeredOrganizationResource = resource<Organization, RequestCo
   attributes: {
     ...organizationResource.attributes,
     "workspace-limit": [z.int().nullable(), ({ workspaceLimit }) => workspaceLimit ?? null],
+  },
+  relationships: {
+    ...organizationResource.relationships,
+    owners: toMany({
+      resource: () => administeredUserResource,
+      keyOf: ({ externalId }) => externalId,
+      loadFor: async (organizationIds, { client, caller }) => {
+        const request = { organizationIds: [...organizationIds] };
+        const { owners } = await client(UserService).batchListOrganizationOwners(request, caller);
+        return owners.flatMap(({ user, organizationId }) =>
+          user ? [{ ...user, organizationId }] : [],
+        );
+      },
+      parentKeyOf: ({ organizationId = "" }) => organizationId,
+    }),
   },
 });

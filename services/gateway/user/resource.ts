@@ -125,8 +125,11 @@ export const accountResource = resource<Account, RequestContext>({
   links: ({ type, id }) => ({ self: `/api/v2/${type}/${id}` }),
 });
 
-/** A user as administrators see it. */
-export const administeredUserResource = resource<User, RequestContext>({
+/** A user as administrators see it; as an owner, with the id of the organization. */
+export const administeredUserResource = resource<
+  User & { organizationId?: string },
+  RequestContext
+>({
   ...common,
   variant: "administered",
   attributes: {
