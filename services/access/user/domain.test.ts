@@ -24,6 +24,19 @@ test.each(["user-0123456789abcdef", "user-ABCDEFGHabcdefgh", "USER-abcdefghABCDE
   },
 );
 
+test.each(["statehouse-runs", "api-org-demo", "api-team-t-eve", "API-Team-x", "Statehouse-Runs"])(
+  "%s is not a username: documents show other accounts under such names",
+  (username) => {
+    const detail =
+      "Username is reserved; names that begin with api-org- or api-team-, and statehouse-runs, belong to other accounts.";
+    expect(check(username)).toEqual([{ field: "username", detail }]);
+  },
+);
+
+test.each(["statehouse-runs2", "api-organ", "my-api-org-x"])("%s is a username too", (name) => {
+  expect(check(name)).toEqual([]);
+});
+
 test.each(["", "ada", "@x", "a@", "a b@c", "a@b@c", "a\0@b", `${"x".repeat(253)}@y`])(
   "%j is not an address",
   (address) => {

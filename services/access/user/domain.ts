@@ -44,6 +44,14 @@ const EMAIL = /^[\x21-\x3f\x41-\x7e]+@[\x21-\x3f\x41-\x7e]+$/;
 const EMAIL_LENGTH = 254;
 
 /**
+ * The names under which documents show the author of runs' states (statehouse-runs) and the principals of the tokens of
+ * organizations and teams. A user with such a name could be mistaken for one of these.
+ */
+const RESERVED = /^(statehouse-runs$|api-org-|api-team-)/i;
+const reservedText =
+  "Username is reserved; names that begin with api-org- or api-team-, and statehouse-runs, belong to other accounts.";
+
+/**
  * Returns whether `text` has the form of a username. User ids are not accepted: requests name members by username or
  * id, so a user whose username is another user's id could be added instead of that user.
  */
@@ -59,6 +67,7 @@ export function checkUser(
   problems: Problems,
 ): void {
   if (!isUsername(username)) problems.add("username", "Username is invalid");
+  else if (RESERVED.test(username)) problems.add("username", reservedText);
   checkEmail(email, problems);
 }
 
