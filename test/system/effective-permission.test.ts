@@ -93,6 +93,28 @@ test("all other callers get 404, and so do managers for a principal of another o
   expect((await explain("ws-0000000000000000", own)).status).toBe(404);
 });
 
+test("the name of a team that the reader cannot see is empty", async () => {
+  const { owner } = fixture();
+  const { id: workspaceId } = await newWorkspace(fixture());
+  const [managers, secret] = [await newTeam(fixture()), await newTeam(fixture())];
+  for (const [{ id }, access] of [
+    [managers, "admin"],
+    [secret, "write"],
+  ] as const) {
+    await owner.api.post("/team-workspaces", workspaceAccess(id, workspaceId, { access }));
+  }
+  const namesOf = async (reader: ApiUser, user: ApiUser): Promise<string[]> => {
+    const { status, body } = await explain(workspaceId, `filter[user]=${user.id}`, reader);
+    expect(status).toBe(200);
+    return body.data.attributes["granted-by"]["can-lock"].map(
+      (source: { "team-name": string }) => source["team-name"],
+    );
+  };
+  expect(await namesOf(managers.member, secret.member)).toEqual([""]);
+  expect(await namesOf(managers.member, managers.member)).toEqual([expect.stringMatching(/./)]);
+  expect(await namesOf(owner, secret.member)).toEqual([expect.stringMatching(/./)]);
+});
+
 test("users have no permissions in an organization that refuses their tokens", async () => {
   const { stack } = fixture();
   const boss = await newUser(stack);

@@ -6,13 +6,16 @@ import {
   type PermissionSource,
   workspaceActions,
 } from "@statehouse/authorization";
+import { idsIn } from "@statehouse/postgres/ids";
 import type { App } from "../app.ts";
 import { principalNotFound, principalRequired } from "../errors-domain.ts";
 import type { TeamId, UserId, WorkspaceId } from "../ids-domain.ts";
+import { batchGetTeams } from "../team/app.ts";
 
 /** An action that a principal may perform, with the grants that allow it. */
 export interface EffectivePermission {
   action: Action;
+  /** The name of a team that the caller does not see is empty. */
   sources: (PermissionSource & { teamName: string })[];
 }
 
@@ -43,7 +46,9 @@ export async function listWorkspacePermissions(
   if (organization.refused) return [];
   const targets = [target.projectId, target.workspaceId];
   const teams = await app.reads.grants.listOfTeams(organization.teamIds, targets);
-  const names = new Map(teams.map(({ teamId, teamName }) => [teamId, teamName]));
+  // A caller that manages the workspace's access need not see every team that has access.
+  const seen = await batchGetTeams(app, caller, idsIn("team", organization.teamIds));
+  const names = new Map<string, string>(seen.map(({ id, name }) => [id, name]));
   return workspaceActions
     .map((action) => ({
       action,

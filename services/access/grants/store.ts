@@ -100,7 +100,7 @@ export const grantsOfAuditTrails = `
 /** Selects the grants that each of the teams $1 gives on the organization and on the targets $2. */
 export const grantsOfTeams = `
   -- index: teams_pkey, team_accesses_team_id_target_id_key
-  select t.id as "teamId", t.name as "teamName", t.owners,
+  select t.id as "teamId", t.owners,
     t.organization_access as "organizationAccess", (
       select coalesce(json_agg(json_build_object('targetType', g.target_type,
         'targetId', g.target_id, 'access', g.access, 'permissions', g.permissions
@@ -151,10 +151,7 @@ const toGrants = (
 
 const reads = (database: Database) => ({
   /** Returns the grants of each team on its organization and on the targets, ordered by the team's name. */
-  listOfTeams: (
-    teamIds: readonly string[],
-    targetIds: readonly string[],
-  ): Promise<(TeamGrants & { teamName: string })[]> =>
+  listOfTeams: (teamIds: readonly string[], targetIds: readonly string[]): Promise<TeamGrants[]> =>
     database.query(grantsOfTeams, [teamIds, targetIds]),
 
   /** Returns the grants of a principal, with the versions at which they were read. */

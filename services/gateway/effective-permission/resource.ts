@@ -15,7 +15,7 @@ export interface EffectivePermissions {
 
 const sourceShape = z.object({
   "team-id": z.string(),
-  "team-name": z.string(),
+  "team-name": z.string().describe("Empty if the caller does not see the team."),
   "target-type": z.enum(["organization", "project", "workspace"]),
   "target-id": z.string(),
   access: z.string(),
