@@ -1,5 +1,5 @@
 import type { Database } from "@statehouse/postgres";
-import { traceId } from "@statehouse/runtime";
+import { type Logger, startLoop, traceId } from "@statehouse/runtime";
 import { type AuditRecord, actionColumns, type Circumstance } from "./record.ts";
 
 /**
@@ -52,14 +52,61 @@ const keyOf = (row: AttemptRow): string =>
     row.code,
   ]);
 
-/** Combines the rows of equal attempts into one row each, and sorts the rows by their keys. */
-export function combined(rows: readonly AttemptRow[]): AttemptRow[] {
-  const byKey = new Map<string, AttemptRow>();
-  for (const row of rows) {
+/** The maximum number of rows in memory. */
+const MAX_ROWS = 10_000;
+
+/** Returns the row in which all attempts are counted that have no row of their own in memory. */
+const furtherAttempt = ({ request_id }: AttemptRow): AttemptRow =>
+  attemptOf(
+    {
+      action: "audit-trail.count-further",
+      resource: { type: "audit-trail" },
+      code: "too_many_attempts",
+    },
+    { actor_type: "unknown", actor_id: "", token_id: null, address: null, request_id },
+  );
+
+/** Rows of attempts in memory, equal ones combined. */
+export interface AttemptCounts {
+  /** Counts an attempt. If memory has the maximum number of rows, it is counted without its circumstances. */
+  add(row: AttemptRow): void;
+  /** Writes all rows in memory. If this fails, the rows remain in memory for the next call. */
+  write(): Promise<void>;
+}
+
+/** Creates counts of attempts, so that the response to a refused request does not wait for a statement. */
+export function createAttemptCounts(database: Pick<Database, "query">): AttemptCounts {
+  let rows = new Map<string, AttemptRow>();
+  const count = (row: AttemptRow, limit: number): void => {
     const key = keyOf(row);
-    byKey.set(key, { ...row, attempts: row.attempts + (byKey.get(key)?.attempts ?? 0) });
-  }
-  return [...byKey].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+    const counted = rows.get(key);
+    if (counted || rows.size < limit) {
+      rows.set(key, { ...row, attempts: row.attempts + (counted?.attempts ?? 0) });
+    } else count({ ...furtherAttempt(row), attempts: row.attempts }, Number.POSITIVE_INFINITY);
+  };
+  const add = (row: AttemptRow): void => count(row, MAX_ROWS);
+  let writing = Promise.resolve();
+  const write = async (): Promise<void> => {
+    const written = rows;
+    if (written.size === 0) return;
+    rows = new Map();
+    try {
+      await writeAttempts(database, [...written]);
+    } catch (error) {
+      const later = rows;
+      rows = written;
+      for (const row of later.values()) add(row);
+      throw error;
+    }
+  };
+  return {
+    add,
+    write() {
+      const next = writing.then(write);
+      writing = next.catch(() => {});
+      return next;
+    },
+  };
 }
 
 const insertAttempts = `
@@ -73,13 +120,45 @@ const insertAttempts = `
     resource_type = excluded.resource_type, resource_id = excluded.resource_id,
     request_id = excluded.request_id`;
 
-/** Counts attempts in the rows of the current minute. */
-export async function writeAttempts(
+/** Adds attempts to the rows of the current minute. */
+async function writeAttempts(
   database: Pick<Database, "query">,
-  rows: readonly AttemptRow[],
+  rows: readonly (readonly [string, AttemptRow])[],
 ): Promise<void> {
-  // The rows are sorted, because two replicas that lock the same rows in different orders can cause a deadlock.
-  await database.query(insertAttempts, [JSON.stringify(combined(rows))]);
+  // The rows are sorted by their keys, because two replicas that lock the same rows in different orders can cause a
+  // deadlock.
+  const sorted = rows.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+  await database.query(insertAttempts, [JSON.stringify(sorted)]);
+}
+
+/** The interval at which attempts are written, in ms. */
+const INTERVAL_MS = 1000;
+
+/** Writes counted attempts once a second, and when it is disposed. */
+export function startAttempts({
+  audit,
+  logger,
+}: {
+  audit: { writeAttempts(): Promise<void> };
+  logger: Logger;
+}): AsyncDisposable {
+  const loop = startLoop({
+    name: "write refused attempts",
+    intervalMs: INTERVAL_MS,
+    async work() {
+      await audit.writeAttempts();
+      return false;
+    },
+    logger,
+  });
+  return {
+    async [Symbol.asyncDispose]() {
+      await loop[Symbol.asyncDispose]();
+      await audit.writeAttempts().catch((error: unknown) => {
+        logger.error({ err: error }, "refused attempts could not be written");
+      });
+    },
+  };
 }
 
 /**

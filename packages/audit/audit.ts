@@ -1,13 +1,7 @@
 import { unavailable } from "@statehouse/errors";
 import type { Database } from "@statehouse/postgres";
 import { removeAddresses } from "./addresses.ts";
-import {
-  type Attempt,
-  type AttemptRow,
-  attemptOf,
-  failedSignIn,
-  writeAttempts,
-} from "./attempts.ts";
+import { type Attempt, attemptOf, createAttemptCounts, failedSignIn } from "./attempts.ts";
 import { gather } from "./gather.ts";
 import { type AuditRecord, circumstance, insertRecords, type Row, rowOf } from "./record.ts";
 
@@ -18,10 +12,15 @@ export interface Audit {
    * of the response is sent. Throws `unavailable` if the record cannot be written.
    */
   write(record: AuditRecord): Promise<void>;
-  /** Counts a refused attempt of the current actor. Resolves and throws like `write`. */
-  refused(attempt: Attempt): Promise<void>;
-  /** Counts a request whose credential is not accepted. Resolves and throws like `write`. */
-  signInFailed(address: string | undefined): Promise<void>;
+  /**
+   * Counts a refused attempt of the current actor in memory; `writeAttempts` writes it. The response does not wait for
+   * the record, because its time would show that a hidden object exists.
+   */
+  refused(attempt: Attempt): void;
+  /** Counts a request whose credential is not accepted, like `refused`. */
+  signInFailed(address: string | undefined): void;
+  /** Writes the attempts that were counted since the last call. If this fails, they remain counted. */
+  writeAttempts(): Promise<void>;
   /**
    * Removes the client addresses of a user's requests from all records. The salted digests of the addresses remain, so
    * that the chain can still be verified.
@@ -34,19 +33,23 @@ export function createAudit(database: Pick<Database, "query">, service: string):
   const records = gather<Row>(async (rows) => {
     await database.query(insertRecords("$1"), [JSON.stringify(rows)]);
   });
-  const attempts = gather<AttemptRow>((rows) => writeAttempts(database, rows));
-  const written = (writing: Promise<void>): Promise<void> =>
-    writing.catch((error: unknown) => {
-      throw unavailable(
-        "audit_trail",
-        "The audit trail cannot be written at the moment; try again.",
-        error,
-      );
-    });
+  const attempts = createAttemptCounts(database);
   return {
-    write: (record) => written(records(rowOf(record, service))),
-    refused: (attempt) => written(attempts(attemptOf(attempt, circumstance(service)))),
-    removeAddresses: (userId) => removeAddresses(database, userId),
-    signInFailed: (address) => written(attempts(failedSignIn(address))),
+    write: (record) =>
+      records(rowOf(record, service)).catch((error: unknown) => {
+        throw unavailable(
+          "audit_trail",
+          "The audit trail cannot be written at the moment; try again.",
+          error,
+        );
+      }),
+    refused: (attempt) => attempts.add(attemptOf(attempt, circumstance(service))),
+    signInFailed: (address) => attempts.add(failedSignIn(address)),
+    writeAttempts: () => attempts.write(),
+    async removeAddresses(userId) {
+      // Attempts that are only counted in memory have the addresses too.
+      await attempts.write();
+      await removeAddresses(database, userId);
+    },
   };
 }

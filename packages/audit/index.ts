@@ -1,4 +1,4 @@
-export type { Attempt } from "./attempts.ts";
+export { type Attempt, startAttempts } from "./attempts.ts";
 export { type Audit, createAudit } from "./audit.ts";
 export { startChaining } from "./chaining.ts";
 export { recorders } from "./changes.ts";

@@ -30,10 +30,10 @@ export interface RpcServerOptions<Ctx> {
   /** Creates the context of a call from its principal and method, including the principal's grants. */
   context: (principal: Principal, method: DescMethod) => Promise<Ctx>;
   /**
-   * Called when a method refuses a caller that is not a service, before that caller receives the error. During this
-   * call, the refused caller is the current actor. An error of this function replaces the response.
+   * Called when a method refuses a caller that is not a service. During this call, the refused caller is the current
+   * actor. The function is synchronous, so that a refusal takes no longer than the response for a missing object.
    */
-  onRefusal?: (method: DescMethod, error: AppError, refusal: Refusal) => Promise<void>;
+  onRefusal?: (method: DescMethod, error: AppError, refusal: Refusal) => void;
   logger: Logger;
 }
 
@@ -111,7 +111,7 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
         return await implementation(message as never, await context(principal, method));
       } catch (error) {
         const refusal = error instanceof AppError && refusalOf(error);
-        if (refusal && principal.type !== "service") await onRefusal?.(method, error, refusal);
+        if (refusal && principal.type !== "service") onRefusal?.(method, error, refusal);
         throw error;
       }
     });

@@ -1,4 +1,10 @@
-import { auditTrailService, createTrail, startChaining, startPartitions } from "@statehouse/audit";
+import {
+  auditTrailService,
+  createTrail,
+  startAttempts,
+  startChaining,
+  startPartitions,
+} from "@statehouse/audit";
 import { type LocalBus, observeDeadLetters, requireReachableHints } from "@statehouse/events";
 import { AuditTrailService } from "@statehouse/proto/statehouse/audit/v1/audit_record";
 import { type Channel, createRpcServer, implement, isRead, type RpcServer } from "@statehouse/rpc";
@@ -101,6 +107,8 @@ export async function startService<
   const source = `${settings.EVENT_SOURCE}/${name}`;
   const events = { database, service: name, source, logger };
   starting.use(observeDeadLetters(database, name));
+  // The server and the ports are closed earlier, so that the last refusals are written.
+  starting.use(startAttempts({ audit, logger }));
   const retentionDays = settings.AUDIT_RETENTION_DAYS;
   starting.use(startPartitions({ database, retentionDays, logger }));
   const key = settings.ASSERTION_PRIVATE_KEY;

@@ -6,7 +6,7 @@ import { document } from "../stack/http.ts";
 import { type Stack, startStack } from "../stack/stack.ts";
 import { expectStatus } from "../stack/state.ts";
 import { newUser } from "../system/fixture.ts";
-import { watchAttempts, withoutRecord } from "./matrix/audit.ts";
+import { withoutRecord } from "./matrix/audit.ts";
 import { type Cell, callRow, expectedStatus } from "./matrix/call.ts";
 import { roles } from "./matrix/callers.ts";
 import "./proves-routes.ts";
@@ -104,8 +104,7 @@ const lineOf = (row: Row): Line => ({
 });
 
 beforeAll(async () => {
-  stack = await startStack();
-  await watchAttempts(stack);
+  stack = await startStack({ settings: { TRUSTED_PROXIES: "127.0.0.1" } });
   const administrator = await newUser(stack, { administrator: true });
   fixture = await newMatrixFixture(stack, administrator);
   preparedCallers = await inLanes(LANES, roles, (role) => prepareCaller(fixture, role));

@@ -3,7 +3,7 @@ import { type Database, openDatabase } from "@statehouse/postgres";
 import { type FreshDatabase, freshDatabase } from "@statehouse/postgres/testing";
 import { type Actor, createLogger, runAs, traceId, withServerSpan } from "@statehouse/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { removeAddresses } from "../addresses.ts";
+import { startAttempts } from "../attempts.ts";
 import { type Audit, createAudit } from "../audit.ts";
 import { recordChange } from "../changes.ts";
 import { recordCommand } from "../command.ts";
@@ -121,10 +121,11 @@ test("equal refused attempts of a minute are one row with their number", async (
     resource: { type: "workspace" },
     code: "forbidden",
   };
-  const attempts = Array.from({ length: 7 }, () => runAs(alice, () => audit.refused(attempt)));
-  await Promise.all(attempts);
-  await runAs(alice, () => audit.refused(attempt));
-  await audit.signInFailed("198.51.100.1");
+  for (let times = 0; times < 7; times++) runAs(alice, () => audit.refused(attempt));
+  await audit.writeAttempts();
+  runAs(alice, () => audit.refused(attempt));
+  audit.signInFailed("198.51.100.1");
+  await audit.writeAttempts();
   const rows = await fresh.query<{ actor_id: string; attempts: number }>(
     "select actor_id, address, action, sum(attempts)::int as attempts from audit_attempts group by 1, 2, 3 order by 1",
   );
@@ -139,14 +140,44 @@ test("equal refused attempts of a minute are one row with their number", async (
   ]);
 });
 
+test("attempts that cannot be written are written later", async () => {
+  const attempt = (code: string) => ({ action: "x.y", resource: { type: "x" }, code });
+  await fresh.query("alter table audit_attempts rename to away");
+  runAs(alice, () => audit.refused(attempt("forbidden")));
+  await expect(audit.writeAttempts()).rejects.toThrow("audit_attempts");
+  runAs(alice, () => audit.refused(attempt("forbidden")));
+  await fresh.query("alter table away rename to audit_attempts");
+  await audit.writeAttempts();
+  expect(await fresh.query("select code, attempts from audit_attempts")).toEqual([
+    { code: "forbidden", attempts: 2 },
+  ]);
+});
+
+test("a bounded number of attempts is kept in memory, and the number of all is recorded", async () => {
+  for (let count = 0; count < 10_005; count++) audit.signInFailed(`address-${count}`);
+  await audit.writeAttempts();
+  const rows = await fresh.query(
+    "select action, count(*)::int as rows, sum(attempts)::int as attempts from audit_attempts group by 1 order by 1",
+  );
+  expect(rows).toEqual([
+    { action: "audit-trail.count-further", rows: 1, attempts: 5 },
+    { action: "authentication.sign-in", rows: 10_000, attempts: 10_000 },
+  ]);
+});
+
+test("attempts are written when the writer stops", async () => {
+  const writer = startAttempts({ audit, logger });
+  runAs(alice, () => audit.refused({ action: "x.y", resource: { type: "x" }, code: "forbidden" }));
+  await writer[Symbol.asyncDispose]();
+  expect(await fresh.query("select attempts from audit_attempts")).toEqual([{ attempts: 1 }]);
+});
+
 test("the removal of a user's addresses keeps their digests", async () => {
   const bob: Actor = { ...alice, id: "user-bob" };
   for (const actor of [alice, bob]) await runAs(actor, () => audit.write(download("sv-1")));
-  await runAs(alice, () =>
-    audit.refused({ action: "x.y", resource: { type: "x" }, code: "forbidden" }),
-  );
+  runAs(alice, () => audit.refused({ action: "x.y", resource: { type: "x" }, code: "forbidden" }));
   const digests = new Map((await records()).map(({ id, address_digest }) => [id, address_digest]));
-  await removeAddresses(database, "user-alice");
+  await audit.removeAddresses("user-alice");
 
   const found = await records();
   expect(found).toMatchObject([

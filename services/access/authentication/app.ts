@@ -26,7 +26,7 @@ export async function signIn(
   const found = await authenticate(app, token);
   if (found) return found;
   const isOfGateway = caller.kind === "service" && caller.name === "gateway";
-  if (isOfGateway) await app.audit.signInFailed(currentActor()?.address);
+  if (isOfGateway) app.audit.signInFailed(currentActor()?.address);
   throw tokenRefused();
 }
 
@@ -77,15 +77,12 @@ export async function batchSignIn(
       const principal = looksLikeRunSecret(token)
         ? await app.reads.runTokens.authenticate(hash, at)
         : found.get(hash);
-      if (!principal) await app.audit.signInFailed(address);
+      if (!principal) app.audit.signInFailed(address);
       return principal;
     }),
   );
 }
 
 /** Records that the gateway refused a request of the current actor to a route. */
-export const recordRefusal = (
-  app: App,
-  { route, code }: { route: string; code: string },
-): Promise<void> =>
+export const recordRefusal = (app: App, { route, code }: { route: string; code: string }): void =>
   app.audit.refused({ action: "route.request", resource: { type: "route", id: route }, code });

@@ -18,5 +18,5 @@ export const authenticationService = (app: App): ServiceImpl<typeof Authenticati
       found: all.flatMap((principal, position) => (principal ? [{ position, principal }] : [])),
     };
   },
-  recordRefusal: ({ route, code }) => recordRefusal(app, { route, code }),
+  recordRefusal: async ({ route, code }) => recordRefusal(app, { route, code }),
 });

@@ -99,7 +99,7 @@ async function findAuthorized(
     try {
       return { actor, download: await authorizeDownload(app, caller, versionId, kind) };
     } catch (error) {
-      await recordRefusedDownload(app, error, versionId);
+      recordRefusedDownload(app, error, versionId);
       throw error;
     }
   });
@@ -110,7 +110,7 @@ async function signIn(app: App, token: string, address: string | undefined): Pro
     return await app.authenticate(token);
   } catch (error) {
     if (error instanceof AppError && error.kind === "unauthenticated") {
-      await app.audit.signInFailed(address);
+      app.audit.signInFailed(address);
     }
     throw error;
   }

@@ -18,14 +18,14 @@ export const recordDownload = (
   });
 
 /** Records that the current actor was refused a download, if `error` is a refusal. */
-export async function recordRefusedDownload(
+export function recordRefusedDownload(
   app: Pick<App, "audit">,
   error: unknown,
   versionId: string,
-): Promise<void> {
+): void {
   const refusal = error instanceof AppError && refusalOf(error);
   if (!refusal) return;
-  await app.audit.refused({
+  app.audit.refused({
     organization: refusal.organizationId,
     action: "state-version.download",
     resource: { type: "state-version", id: versionId },

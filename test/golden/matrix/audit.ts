@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Stack } from "../../stack/stack.ts";
 import type { Cell } from "./call.ts";
 import type { Row } from "./row.ts";
@@ -11,29 +12,26 @@ const stateReads = new Set([
   "GET /api/v2/workspaces/:workspaceId/current-state-version-outputs",
 ]);
 
-/**
- * Records the request id of every refused attempt in a separate table, because `audit_attempts` has only one row for
- * all equal attempts of a minute, with the request id of the last one.
- */
-export async function watchAttempts(stack: Stack): Promise<void> {
-  for (const database of databases) {
-    for (const statement of [
-      "create table attempt_requests (request_id text)",
-      `create function note_attempt() returns trigger language plpgsql as $$
-       begin insert into attempt_requests values (new.request_id); return new; end $$`,
-      `create trigger note_attempt after insert or update on audit_attempts
-       for each row execute function note_attempt()`,
-    ]) {
-      await stack.rows(database, statement);
-    }
-  }
-}
-
 async function requestIds(stack: Stack, sql: string): Promise<Set<string>> {
   const found = await Promise.all(
     databases.map((database) => stack.rows<{ request_id: string }>(database, sql)),
   );
   return new Set(found.flat().map(({ request_id }) => request_id));
+}
+
+/** Returns the client addresses of all refused attempts. They are written within a second after the last call. */
+async function addressesOfAttempts(stack: Stack): Promise<Set<string>> {
+  await sleep(2000);
+  const found = await Promise.all(
+    databases.map((database) =>
+      stack.rows<{ address: string }>(
+        database,
+        `select address from audit_attempts
+         union all select address from audit_records where outcome = 'refused'`,
+      ),
+    ),
+  );
+  return new Set(found.flat().map(({ address }) => address));
 }
 
 export interface AuditedCall {
@@ -72,25 +70,28 @@ export async function withoutRecord(
     stack,
     "select request_id from audit_records where outcome = 'succeeded'",
   );
-  const refused = await requestIds(stack, "select request_id from attempt_requests");
+  const refused = await addressesOfAttempts(stack);
   const missing = (
     matches: (call: AuditedCall) => boolean,
-    recorded: ReadonlySet<string>,
+    isRecorded: (cell: Cell) => boolean,
   ): string[] => {
     const byRow = Map.groupBy(
       calls.filter((call) => !isObject(call.row) && matches(call)),
       ({ row }) => row,
     );
     return [...byRow]
-      .filter(([, made]) => !made.some(({ cell }) => recorded.has(cell.requestId)))
+      .filter(([, made]) => !made.some(({ cell }) => isRecorded(cell)))
       .map(([{ route, note }]) => `${route}${note ? ` (${note})` : ""}`);
   };
   return {
-    changes: missing(({ row, cell }) => leavesRecord(row) && cell.status < 300, succeeded),
+    changes: missing(
+      ({ row, cell }) => leavesRecord(row) && cell.status < 300,
+      ({ requestId }) => succeeded.has(requestId),
+    ),
     refusals: missing(
       ({ row, cell, authenticated }) =>
         authenticated && isRefused(row) && (cell.status === 403 || cell.status === 404),
-      refused,
+      ({ address }) => refused.has(address),
     ),
   };
 }

@@ -17,6 +17,8 @@ export interface Cell {
   list: boolean;
   /** The id of the request; empty if the response does not contain one. */
   requestId: string;
+  /** The client address of the call, which no other call has. Equal attempts of one address are counted together. */
+  address: string;
 }
 
 const declared = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]));
@@ -50,13 +52,20 @@ export async function callRow(row: Row, prepared: PreparedCaller): Promise<Cell 
   if (row.only && !row.only(prepared)) return undefined;
   const holdsLock = await row.before?.(prepared);
   const expected = expectedStatus(row, prepared, holdsLock !== false);
-  const { status, body, headers } = await send(row, prepared);
+  const address = unusedAddress();
+  const { status, body, headers } = await send(row, prepared, address);
   if (status < 300 && row.spends) await renewals[row.spends](prepared);
   const list = row.route.startsWith("GET ") && Array.isArray(body?.data);
-  return { status, expected, list, requestId: headers.get("x-request-id") ?? "" };
+  return { status, expected, list, requestId: headers.get("x-request-id") ?? "", address };
 }
 
-async function send(row: Row, prepared: PreparedCaller): Promise<Answer> {
+let addresses = 0;
+const unusedAddress = (): string => {
+  addresses++;
+  return `10.${addresses >> 16}.${(addresses >> 8) & 255}.${addresses & 255}`;
+};
+
+async function send(row: Row, prepared: PreparedCaller, address: string): Promise<Answer> {
   const { caller, fixture, objects } = prepared;
   if (row.route.startsWith("GET /v1/object")) {
     return caller.api.get(objects.downloadUrl ?? "");
@@ -70,7 +79,9 @@ async function send(row: Row, prepared: PreparedCaller): Promise<Answer> {
   const path = pathWith(route, { ...objects, ...Object.fromEntries(ids) });
   const query = row.query ? `?${row.query(prepared)}` : "";
   const body = row.body ? row.body(prepared) : bodyFor(route, objects);
-  return caller.api.send(route.method, `${fixture.stack.url}${path}${query}`, body);
+  return caller.api.send(route.method, `${fixture.stack.url}${path}${query}`, body, {
+    "x-forwarded-for": address,
+  });
 }
 
 /** Returns the statuses that the row's call may have, given the grants that the caller should have. */

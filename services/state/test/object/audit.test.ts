@@ -41,6 +41,7 @@ onEveryStore("the audit trail of downloads", (objects) => {
     }
     const invalid = { headers: { authorization: "Bearer invalid" } };
     expect((await objects().send(`/v1/object/${id}`, "GET", invalid)).status).toBe(401);
+    await objects().state.app.audit.writeAttempts();
     const attempts = await objects().state.database.query(
       `select actor_id, action, address, sum(attempts)::int as attempts from audit_attempts
        where resource_id = $1 or action = 'authentication.sign-in' group by 1, 2, 3 order by 1`,
