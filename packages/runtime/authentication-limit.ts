@@ -18,12 +18,14 @@ export interface AuthenticationLimit {
 /** How long a credential counts as known to be valid after its last successful authentication, in ms. */
 const KNOWN_MS = 3_600_000;
 const MAX_KNOWN = 100_000;
+/** How many times the limit of a client applies to a peer that says that it is a proxy, although none is trusted. */
+const PEER_FACTOR = 10;
 
 /**
  * Limits how many authentications with invalid tokens one client address or IPv6 network may make. Credentials that
  * were valid within the last hour are always authenticated, so that one client with an invalid token does not block the
- * other clients at the same address. Behind a proxy that is not trusted, all clients have the same address. In this
- * case nothing is limited, and a warning is logged once.
+ * other clients at the same address. Behind a proxy that is not trusted, all clients have the address of the proxy. A
+ * request that says so, with X-Forwarded-For, is subject to a higher limit, and a warning is logged once.
  */
 export function createAuthenticationLimit({
   perMinute,
@@ -37,28 +39,33 @@ export function createAuthenticationLimit({
 }): AuthenticationLimit {
   if (perMinute === 0) return { run: (_, authenticate) => authenticate() };
   const known = new LRUCache<string, true>({ max: MAX_KNOWN, ttl: KNOWN_MS });
-  const failures = createTokenBuckets({ capacity: perMinute, perSecond: perMinute / 60 });
+  const failuresOfClients = createTokenBuckets({ capacity: perMinute, perSecond: perMinute / 60 });
   /**
    * For each credential that is not known to be valid and is being authenticated: a promise that resolves when that
    * authentication ends. Other requests with the same credential wait for it.
    */
   const pending = new Map<string, Promise<unknown>>();
+  const failuresOfPeers = createTokenBuckets({
+    capacity: PEER_FACTOR * perMinute,
+    perSecond: (PEER_FACTOR * perMinute) / 60,
+  });
   let isLogged = false;
-  const isLimited = (request: IncomingMessage) => {
-    if (!proxies.hideClient(request)) return true;
+  const bucketsFor = (request: IncomingMessage) => {
+    if (!proxies.hideClient(request)) return failuresOfClients;
     if (!isLogged) {
       isLogged = true;
       logger.warn(
         { peer: request.socket.remoteAddress },
-        "a proxy that is not in TRUSTED_PROXIES sends requests: failed authentication is not limited",
+        "a proxy that is not in TRUSTED_PROXIES sends requests: all its clients share one limit of failed authentication",
       );
     }
-    return false;
+    return failuresOfPeers;
   };
   return {
     async run(request, authenticate) {
       const credential = credentialKey(request);
-      if (credential === undefined || !isLimited(request)) return authenticate();
+      if (credential === undefined) return authenticate();
+      const failures = bucketsFor(request);
       const address = clientNetwork(proxies.clientOf(request));
       // A client can begin with many concurrent requests. They wait for the first request, so that a valid credential
       // takes only one token from the bucket of its address, and not one for each request.
