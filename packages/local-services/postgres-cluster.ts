@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
-import { StartError } from "@statehouse/runtime";
+import { requireOwn, StartError } from "@statehouse/runtime";
 import { binariesFor, postgresUser, reaches, type User } from "./postgres-user.ts";
 
 /** A PostgreSQL data folder, with the user and the programs that run it. */
@@ -118,6 +118,7 @@ function ownPassword(file: string): string {
   if (!existsSync(file)) {
     writeFileSync(file, randomBytes(24).toString("base64url"), { mode: 0o600 });
   }
+  requireOwn(file);
   return readFileSync(file, "utf8").trim();
 }
 

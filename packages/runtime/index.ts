@@ -42,6 +42,7 @@ export {
   observeDependency,
   startOpsServer,
 } from "./ops-server.ts";
+export { requireOwn } from "./own-path.ts";
 export { writePrivately } from "./private-file.ts";
 export { type Progress, type ProgressOptions, startProgress } from "./progress.ts";
 export { createProxies, type Proxies } from "./proxies.ts";

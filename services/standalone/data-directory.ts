@@ -3,7 +3,7 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { hasCode } from "@statehouse/errors";
 import { generateAssertionKey } from "@statehouse/rpc";
-import { makeFolder, StartError, writePrivately } from "@statehouse/runtime";
+import { makeFolder, requireOwn, StartError, writePrivately } from "@statehouse/runtime";
 
 /** The signing and sealing keys of one installation. */
 export interface Secrets {
@@ -23,14 +23,16 @@ const signers = ["access", "workspaces", "state", "gateway", "standalone", "runn
 /** The name of the user of the local NATS. */
 export const natsUser = "statehouse";
 
-/** Creates the data folder. Throws `StartError` if it is not writable. */
+/** Creates the data folder. Throws `StartError` if it is not writable, or not only for its owner, the caller. */
 export async function openDataDirectory(folder: string): Promise<void> {
   try {
     await makeFolder(folder, 0o755);
+    requireOwn(folder);
     const probe = path.join(folder, `.probe-${process.pid}`);
     await writeFile(probe, "");
     await rename(probe, path.join(folder, ".writable"));
   } catch (error) {
+    if (error instanceof StartError) throw error;
     throw new StartError(
       `The data folder ${folder} is not writable (${reasonOf(error)}); set DATA_DIR to a writable folder.`,
     );
@@ -41,7 +43,10 @@ export async function openDataDirectory(folder: string): Promise<void> {
 export async function openSecrets(folder: string): Promise<Secrets> {
   const file = path.join(folder, "secrets.json");
   const kept = await readIfThere(file);
-  if (kept !== undefined) return JSON.parse(kept);
+  if (kept !== undefined) {
+    requireOwn(file);
+    return JSON.parse(kept);
+  }
   const secrets = await newSecrets(signers);
   await writePrivately(file, `${JSON.stringify(secrets, null, 2)}\n`);
   return secrets;
