@@ -1,5 +1,6 @@
 import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
 import { inWords, Problems } from "@statehouse/errors";
+import { nextVersion } from "@statehouse/events/version";
 import { newId } from "@statehouse/postgres/ids";
 import type { Page } from "@statehouse/postgres/paging";
 import type { App } from "../app.ts";
@@ -107,6 +108,7 @@ export const deleteAgentPool = (app: App, caller: Caller, id: AgentPoolId): Prom
     const pool = await tx.agentPools.getForUpdate(id);
     authorize(caller, "organization:manage-agent-pools", pool, "agent pool");
     if (await tx.agentPools.inUse(id)) throw agentPoolInUse();
+    pool.revision = nextVersion(pool.revision, app.now());
     await tx.record(agentPoolDeleted(pool));
     tx.agentPools.remove(pool);
   });

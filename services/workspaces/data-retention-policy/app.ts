@@ -1,5 +1,6 @@
 import { authorize, type Caller, requireAdministrator } from "@statehouse/authorization";
 import { Problems } from "@statehouse/errors";
+import { nextVersion } from "@statehouse/events/version";
 import { newId } from "@statehouse/postgres/ids";
 import type { App } from "../app.ts";
 import { targetOf } from "../caller-app.ts";
@@ -75,6 +76,7 @@ export const deleteDataRetentionPolicy = (
     const { owner, organizationId } = await changeableTarget(tx, caller, target);
     const policy = await tx.dataRetentionPolicies.findForUpdate(owner);
     if (!policy) return;
+    policy.revision = nextVersion(policy.revision, app.now());
     await tx.record(dataRetentionPolicyDeleted({ ...policy, organizationId }));
     tx.dataRetentionPolicies.remove(policy);
   });

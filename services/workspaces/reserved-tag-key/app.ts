@@ -6,6 +6,7 @@ import type { Page } from "@statehouse/postgres/paging";
 import type { App } from "../app.ts";
 import type { Tx } from "../nouns.ts";
 import { getOrganization } from "../organization/app.ts";
+import { touch } from "../revision-domain.ts";
 import {
   applyReservedTagKey,
   newReservedTagKey,
@@ -74,6 +75,7 @@ export const deleteReservedTagKey = (
   app.transaction(async (tx) => {
     const reservedTagKey = await tx.reservedTagKeys.getForUpdate(id);
     authorize(caller, "organization:update", reservedTagKey, "reserved tag key");
+    touch(reservedTagKey, app.now());
     await tx.record(reservedTagKeyDeleted(reservedTagKey));
     tx.reservedTagKeys.remove(reservedTagKey);
   });

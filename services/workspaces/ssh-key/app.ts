@@ -1,5 +1,6 @@
 import { authorize, type Caller } from "@statehouse/authorization";
 import { Problems } from "@statehouse/errors";
+import { nextVersion } from "@statehouse/events/version";
 import type { PageInput } from "@statehouse/postgres";
 import { newId } from "@statehouse/postgres/ids";
 import type { Page } from "@statehouse/postgres/paging";
@@ -76,6 +77,7 @@ export const deleteSshKey = (app: App, caller: Caller, id: SshKeyId): Promise<vo
   app.transaction(async (tx) => {
     const sshKey = await tx.sshKeys.getForUpdate(id);
     authorize(caller, "organization:manage-ssh-keys", sshKey, "SSH key");
+    sshKey.revision = nextVersion(sshKey.revision, app.now());
     await tx.record(sshKeyDeleted(sshKey));
     tx.sshKeys.remove(sshKey);
   });
