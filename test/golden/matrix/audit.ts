@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Stack } from "../../stack/stack.ts";
 import type { Cell } from "./call.ts";
 import type { Row } from "./row.ts";
@@ -21,7 +20,6 @@ async function requestIds(stack: Stack, sql: string): Promise<Set<string>> {
 
 /** Returns the client addresses of all refused attempts. They are written within a second after the last call. */
 async function addressesOfAttempts(stack: Stack): Promise<Set<string>> {
-  await sleep(2000);
   const found = await Promise.all(
     databases.map((database) =>
       stack.rows<{ address: string }>(
