@@ -1,3 +1,4 @@
+import { waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Api, api, document } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
@@ -46,6 +47,8 @@ describe("the cost of a request", () => {
     organization = await newOrganization(caller);
     workspaceId = await newWorkspaces(1);
     await expectStatus(201, writeState(caller, workspaceId, stateFile({ resources: 2 })));
+    const outputs = `/workspaces/${workspaceId}/current-state-version-outputs`;
+    await waitFor(async () => (await caller.get(outputs)).status === 200);
   });
   afterAll(() => stack[Symbol.asyncDispose]());
 
